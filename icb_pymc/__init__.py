@@ -1,0 +1,36 @@
+"""Inverse contextual bandits in PyMC: how a decision-maker's priorities evolved, read from a log of decisions."""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Nothing heavy is imported until it is used: `import icb_pymc` and `icb --help` start at once.
+_WHERE = {
+    "Columns": "icb_pymc.tables",
+    "InputError": "icb_pymc.errors",
+    "InputWarning": "icb_pymc.errors",
+    "from_arrays": "icb_pymc.decisions",
+    "from_table": "icb_pymc.tables",
+    "in_user_units": "icb_pymc.standardisation",
+    "read_decisions": "icb_pymc.decision_files",
+    "simulate": "icb_pymc.simulation",
+    "standardise": "icb_pymc.standardisation",
+    "to_table": "icb_pymc.tables",
+    "validate": "icb_pymc.decisions",
+    "write_decisions": "icb_pymc.decision_files",
+}
+
+__all__ = ["__version__", *_WHERE]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "models":
+        return import_module("icb_pymc.models")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'icb_pymc' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "models"])

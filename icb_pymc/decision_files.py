@@ -1,0 +1,69 @@
+"""Decisions from and to files: netCDF, or a long table as CSV or Parquet."""
+
+from pathlib import Path
+
+import pandas as pd
+import xarray as xr
+
+from icb_pymc.decisions import validate
+from icb_pymc.errors import InputError
+from icb_pymc.files import existing, replacing
+from icb_pymc.tables import Columns, from_table, to_table
+
+SUFFIXES = (".nc", ".csv", ".parquet")
+
+
+def read_decisions(path: str | Path, columns: Columns | None = None) -> xr.Dataset:
+    """Read and validate decisions; `columns` says what the columns of a table are called."""
+    source = existing(path)
+    if _suffix(source) == ".nc":
+        return validate(_read_netcdf(source), str(source))
+    return from_table(read_table(source), columns, source=str(source))
+
+
+def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
+    """Write valid decisions; a table holds no truth and no attributes, a netCDF file holds all."""
+    suffix = _suffix(Path(path))
+    with replacing(path) as temporary:
+        if suffix == ".nc":
+            decisions.to_netcdf(temporary, engine="h5netcdf")
+        elif suffix == ".csv":
+            to_table(decisions).to_csv(temporary, index=False)
+        else:
+            _needs_pyarrow()
+            to_table(decisions).to_parquet(temporary, index=False)
+
+
+def read_table(source: Path) -> pd.DataFrame:
+    """Read a CSV or Parquet file."""
+    try:
+        if _suffix(source) == ".parquet":
+            _needs_pyarrow()
+            return pd.read_parquet(source)
+        return pd.read_csv(source, skip_blank_lines=False)
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{source} has no rows; give one row per candidate per decision.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"{source} cannot be read as a table: {reason}.") from error
+
+
+def _read_netcdf(source: Path) -> xr.Dataset:
+    try:
+        with xr.open_dataset(source, engine="h5netcdf") as dataset:
+            return dataset.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{source} is not a netCDF file of decisions.") from error
+
+
+def _suffix(path: Path) -> str:
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{path}: files of decisions end in {', '.join(SUFFIXES)}.")
+    return path.suffix
+
+
+def _needs_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError("Parquet files need pyarrow: pip install 'icb-pymc[parquet]'.") from None

@@ -1,0 +1,1 @@
+"""Where contexts come from."""

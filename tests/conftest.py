@@ -1,0 +1,31 @@
+"""Data and fits shared by the tests, so that nothing is simulated or fitted twice."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+
+def make_arrivals(steps: int, actions: int, features: int, seed: int = 0, share_available: float = 1.0) -> xr.Dataset:
+    """Arrivals with standard normal features; slot 0 is always available."""
+    rng = np.random.default_rng(seed)
+    available = rng.random((steps, actions)) < share_available
+    available[:, 0] = True
+    weights = rng.normal(size=features)
+    return xr.Dataset(
+        {
+            "context": (("time", "action", "feature"), rng.normal(size=(steps, actions, features))),
+            "available": (("time", "action"), available),
+            "true_rho_env": ("feature", weights / np.abs(weights).sum()),
+        },
+        coords={
+            "time": np.arange(1, steps + 1),
+            "action": np.arange(actions),
+            "feature": [f"feature_{i}" for i in range(features)],
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def arrivals() -> xr.Dataset:
+    """120 arrivals of three candidates, a fifth of the slots empty."""
+    return make_arrivals(120, 3, 4, share_available=0.8)
