@@ -1,0 +1,108 @@
+"""Parts to declare a belief model with."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+
+class GaussianBelief(NamedTuple):
+    """Belief P_beta = N(mean, root root') over the reward parameter.
+
+    The covariance is kept as a square root: a rank-one update of it stays positive definite for any
+    number of decisions, and a draw needs no factorisation.
+    """
+
+    mean: TensorVariable
+    root: TensorVariable
+
+    def draw(self, noise: TensorVariable) -> TensorVariable:
+        """rho ~ N(mu, Sigma), made from standard normal `noise`."""
+        return self.mean + (self.root * noise).sum(axis=-1)
+
+    def variance(self, context: TensorVariable) -> TensorVariable:
+        """x' Sigma x for each row x of `context`."""
+        projected = (context[..., :, None] * self.root).sum(axis=-2)
+        return (projected**2).sum(axis=-1)
+
+
+def isotropic_belief(mean: Any, variance: Any, features: int) -> GaussianBelief:
+    """N(mean, variance I) over `features` weights."""
+    return GaussianBelief(
+        mean=pt.as_tensor(mean, dtype="float64") * np.ones(features),
+        root=pt.sqrt(pt.as_tensor(variance, dtype="float64")) * np.eye(features),
+    )
+
+
+def bayesian_update(
+    belief: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
+) -> GaussianBelief:
+    """Posterior of the reward parameter after one reward (equation 1 of the paper).
+
+    Sigma' = (Sigma^-1 + x x' / sigma^2)^-1 and mu' = Sigma' (Sigma^-1 mu + r x / sigma^2), written as
+    Potter's rank-one update of the square root, so that nothing is inverted.
+    """
+    projected = (belief.root * chosen_context[:, None]).sum(axis=0)
+    gain = (belief.root * projected).sum(axis=-1)
+    predictive_variance = sigma**2 + (projected**2).sum()
+    surprise = reward - (belief.mean * chosen_context).sum()
+    shrinkage = 1.0 / (predictive_variance + sigma * pt.sqrt(predictive_variance))
+    return GaussianBelief(
+        mean=belief.mean + gain * surprise / predictive_variance,
+        root=belief.root - shrinkage * gain[:, None] * projected,
+    )
+
+
+class BeliefSampleRV(SymbolicRandomVariable):
+    """Random graph of `BeliefSample`."""
+
+    name = "belief_sample"
+    extended_signature = "[rng],[size],(k),(k,k)->[rng],(k)"
+    _print_name = ("BeliefSample", "\\operatorname{BeliefSample}")
+
+    @classmethod
+    def rv_op(cls, mean: Any, root: Any, *, size: Any = None, rng: Any = None) -> TensorVariable:
+        mean, root = pt.as_tensor(mean), pt.as_tensor(root)
+        size = normalize_size_param(size)
+        shape = mean.shape if rv_size_is_none(size) else (*size, mean.shape[-1])
+        noise = pm.Normal.dist(shape=shape, rng=rng)
+        next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
+        sample = mean + (root * noise[..., None, :]).sum(axis=-1)
+        inputs = [rng, size, mean, root]
+        return cls(inputs=inputs, outputs=[next_rng, sample])(*inputs)
+
+
+class BeliefSample(Continuous):
+    r"""The reward parameter that the agent draws from its belief, :math:`\rho_t \sim N(\mu_t, L_t L_t')`.
+
+    Parameters
+    ----------
+    mean : tensor (..., feature)
+    root : tensor (feature, feature) or (..., feature, feature)
+        A square root L of the covariance: one for all decisions, or one each.
+    """
+
+    rv_type = BeliefSampleRV
+    rv_op = BeliefSampleRV.rv_op
+
+    @classmethod
+    def dist(cls, mean: Any, root: Any, **kwargs: Any) -> TensorVariable:
+        return super().dist([pt.as_tensor(mean), pt.as_tensor(root)], **kwargs)
+
+    def support_point(rv, size, mean, root):  # type: ignore[no-untyped-def]
+        return mean if rv_size_is_none(size) else pt.zeros((*size, 1)) + mean
+
+    def logp(value, mean, root):  # type: ignore[no-untyped-def]
+        if root.type.ndim == 2:
+            # One factorisation for all decisions.
+            whitened = pt.linalg.solve(root, (value - mean).reshape((-1, value.shape[-1])).T, b_ndim=2).T
+            squares = (whitened**2).sum(axis=-1).reshape(value.shape[:-1])
+        else:
+            squares = (pt.linalg.solve(root, value - mean, b_ndim=1) ** 2).sum(axis=-1)
+        log_scale = pt.log(pt.abs(pt.linalg.det(root)))
+        return -0.5 * squares - log_scale - 0.5 * value.shape[-1] * np.log(2 * np.pi)

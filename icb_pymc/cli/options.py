@@ -1,0 +1,88 @@
+"""Options and outputs that several verbs share."""
+
+import argparse
+import sys
+from typing import Any
+
+from icb_pymc.errors import InputError
+
+
+def add_verb(
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, purpose: str, example: str
+) -> argparse.ArgumentParser:
+    """A sub-command whose help ends with an example."""
+    return verbs.add_parser(name, help=purpose, description=purpose, epilog=f"example: {example}")
+
+
+def add_table_columns(parser: argparse.ArgumentParser) -> None:
+    """Options that say what the columns of a long table are called."""
+    group = parser.add_argument_group("columns of a table (CSV or Parquet, one row per candidate per decision)")
+    group.add_argument("--decision", default="decision", metavar="COLUMN", help="which decision (default: decision)")
+    group.add_argument("--chosen", default="chosen", metavar="COLUMN", help="1 if chosen, else 0 (default: chosen)")
+    group.add_argument("--time", metavar="COLUMN", help="whole number or date (default: time, if there)")
+    group.add_argument("--candidate", metavar="COLUMN", help="the candidate's name (default: candidate, if there)")
+    group.add_argument("--available", metavar="COLUMN", help="0 if not to be had (default: available, if there)")
+    group.add_argument("--features", metavar="A,B,C", help="feature columns (default: all that are left)")
+
+
+def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
+    """Read the decisions named on the command line."""
+    from icb_pymc.decision_files import read_decisions
+    from icb_pymc.tables import Columns
+
+    features = options.features.split(",") if options.features else None
+    columns = Columns(options.decision, options.chosen, options.time, options.candidate, options.available, features)
+    return read_decisions(path, columns)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Option ``--set name=value`` for hyperparameters."""
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a hyperparameter; may be repeated"
+    )
+
+
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The hyperparameters given by ``--set``."""
+    return dict(_setting(text) for text in options.set)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"--set {text}: write it as name=value.")
+    words = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return name, words[value.lower()]
+    try:
+        numbers = [float(part) for part in value.split(",")]
+    except ValueError:
+        return name, value
+    return name, numbers[0] if len(numbers) == 1 else numbers
+
+
+def whole_number(text: str) -> int:
+    """A positive whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number
+
+
+def seed_number(text: str) -> int:
+    """A seed: zero or a positive whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is negative; a seed is zero or more")
+    return number
+
+
+def say(text: str = "") -> None:
+    """Print for the person at the terminal."""
+    print(text, file=sys.stdout)

@@ -1,0 +1,56 @@
+"""`icb simulate`: decisions of an agent."""
+
+import argparse
+
+from icb_pymc.cli.options import add_settings, add_verb, given_settings, say, seed_number, whole_number
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "simulate",
+        "Simulate an agent on liver transplants and write its decisions, the truth included.",
+        "icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
+    )
+    parser.add_argument("agent", help="name of an agent; `icb models` lists them")
+    parser.add_argument("--steps", type=whole_number, help="number of decisions (default: as in the paper, 500)")
+    parser.add_argument("--actions", type=whole_number, default=2, help="candidates per decision (default: 2)")
+    parser.add_argument("--seed", type=seed_number, default=0, help="same seed, same file contents (default: 0)")
+    parser.add_argument("--quadratic", action="store_true", help="rewards quadratic in age, INR and weight difference")
+    parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
+    add_settings(parser)
+    parser.add_argument("-o", "--output", default="decisions.nc", help="file to write (default: decisions.nc)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate, write, and show what was simulated."""
+    from icb_pymc.catalogue import find, settings
+    from icb_pymc.cli.show import summary
+    from icb_pymc.decision_files import write_decisions
+    from icb_pymc.environments.optn import prepare, read_raw
+    from icb_pymc.environments.scenario import scenario
+
+    given = given_settings(options)
+    # Said before the compilation starts, so that a misspelt name is answered at once.
+    settings(find(options.agent, "agent"), given)
+    transplants = None
+    if options.cohort is not None:
+        transplants = prepare(read_raw(options.cohort), options.cohort).transplants
+    arrivals = scenario(
+        options.agent,
+        steps=options.steps,
+        actions=options.actions,
+        seed=options.seed,
+        transplants=transplants,
+        quadratic=options.quadratic,
+    )
+
+    from icb_pymc.simulation import simulate
+
+    decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, **given)
+    write_decisions(decisions, options.output)
+    say(summary(decisions))
+    say(f"\nwritten to {options.output}")
+    return 0

@@ -1,0 +1,89 @@
+import subprocess
+import sys
+
+import pytest
+import xarray as xr
+
+from icb_pymc.cli import VERBS, main
+
+
+def test_the_command_line_and_the_package_start_without_heavy_imports():
+    heavy = "{'pymc', 'pytensor', 'arviz', 'xarray', 'pandas', 'numba', 'matplotlib'}"
+    code = f"import sys, icb_pymc, icb_pymc.cli; print(sorted({heavy} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("verb", [module.__name__.rpartition(".")[2] for module in VERBS])
+def test_every_verb_has_help_with_an_example(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([verb, "--help"])
+    assert stop.value.code == 0
+    assert f"example: icb {verb}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_models_lists_every_agent_with_one_line(capsys):
+    assert main(["models"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in ("stationary", "sampling", "optimistic", "greedy", "stepping", "linear", "regressing"):
+        (line,) = [line for line in lines if line.split()[:1] == [name]]
+        assert len(line.split()) > 4
+
+
+def test_simulate_writes_the_file_and_shows_that_it_is_synthetic(tmp_path, capsys):
+    path = tmp_path / "decisions.nc"
+    arguments = [
+        "simulate",
+        "stepping",
+        "--steps",
+        "20",
+        "--seed",
+        "3",
+        "--set",
+        "step_at=0.25",
+        "-o",
+        str(path),
+    ]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "no real patient" in said
+    with xr.open_dataset(path) as decisions:
+        assert decisions.sizes["time"] == 20
+        assert (decisions["true_belief"].values[5] == decisions["true_rho_env"].values).all()
+    assert main(["show", str(path)]) == 0
+
+
+def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
+    raw, transplants, decisions = (str(tmp_path / name) for name in ("raw.csv", "transplants.csv", "decisions.csv"))
+    assert main(["synthesise", "--patients", "3000", "-o", raw]) == 0
+    assert main(["prepare", raw, "-o", transplants]) == 0
+    said = capsys.readouterr().out
+    assert "never transplanted" in said
+    assert "no real patient" in said
+    assert main(["simulate", "linear", "--steps", "20", "--cohort", raw, "-o", decisions]) == 0
+    assert "no real patient" in capsys.readouterr().out
+    assert main(["convert", decisions, "--standardise", "-o", str(tmp_path / "decisions.nc")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["simulate", "nobody"], "no agent called 'nobody'"),
+        (["simulate", "linear", "--set", "beta=1"], "no hyperparameter 'beta'"),
+        (["simulate", "linear", "--set", "beta"], "write it as name=value"),
+        (["simulate", "linear", "--cohort", "nowhere.csv"], "nowhere.csv"),
+        (["simulate", "linear", "--steps", "5", "-o", "no/where.nc"], "does not exist"),
+        (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "end in .nc"),
+        (["simulate", "switching", "--quadratic"], "quadratic rewards do not apply"),
+    ],
+)
+def test_bad_options_are_answered_in_one_sentence(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "linear", "--steps", "0"], ["simulate", "linear", "--seed", "-1"]])
+def test_numbers_out_of_range_are_refused_by_the_parser(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
