@@ -10,27 +10,31 @@ _WHERE = {
     "Columns": "icb_pymc.tables",
     "InputError": "icb_pymc.errors",
     "InputWarning": "icb_pymc.errors",
+    "fit": "icb_pymc.fitting",
     "from_arrays": "icb_pymc.decisions",
     "from_table": "icb_pymc.tables",
     "in_user_units": "icb_pymc.standardisation",
+    "map_features": "icb_pymc.decisions",
     "read_decisions": "icb_pymc.decision_files",
+    "read_trace": "icb_pymc.traces",
     "simulate": "icb_pymc.simulation",
     "standardise": "icb_pymc.standardisation",
     "to_table": "icb_pymc.tables",
     "validate": "icb_pymc.decisions",
     "write_decisions": "icb_pymc.decision_files",
+    "write_trace": "icb_pymc.traces",
 }
 
 __all__ = ["__version__", *_WHERE]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "models":
-        return import_module("icb_pymc.models")
+    if name in ("models", "plots"):
+        return import_module(f"icb_pymc.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'icb_pymc' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "models"])
+    return sorted([*__all__, "models", "plots"])

@@ -92,6 +92,9 @@ class BeliefSample(Continuous):
 
     @classmethod
     def dist(cls, mean: Any, root: Any, **kwargs: Any) -> TensorVariable:
+        # Whoever declares one gets our steps from plain `pm.sample()`; here, since the steps import this file.
+        import icb_pymc.steps  # noqa: F401
+
         return super().dist([pt.as_tensor(mean), pt.as_tensor(root)], **kwargs)
 
     def support_point(rv, size, mean, root):  # type: ignore[no-untyped-def]

@@ -1,7 +1,7 @@
 """The data of every model: one `xarray.Dataset` of decisions, how to build it, and what makes it valid."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,16 +90,52 @@ def validate_arrivals(arrivals: xr.Dataset, source: str = "the arrivals") -> xr.
     return arrivals
 
 
-def elapsed(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
-    """Time between consecutive decisions, (time - 1,); in units of e.g. ``"365D"`` when dated."""
-    time = decisions["time"].values
-    if np.issubdtype(time.dtype, np.datetime64):
-        import pandas as pd
+def map_features(decisions: xr.Dataset, feature_map: Callable[[xr.DataArray], xr.DataArray]) -> xr.Dataset:
+    """Pass contexts through a feature map, for rewards that are not linear in what was recorded.
 
-        return np.diff(time) / pd.Timedelta(unit or "1D").to_timedelta64()
-    if unit is not None:
-        raise InputError(f"time is not dated, so it cannot be told in units of {unit!r}: leave the unit out.")
-    return np.diff(time).astype(np.float64)
+    Parameters
+    ----------
+    decisions : Dataset
+    feature_map : callable
+        From contexts (time, action, feature) to contexts with other features, labelled along ``feature``. What the
+        decisions say of the old features (truth, means, scales) is dropped.
+    """
+    mapped = feature_map(decisions["context"]).transpose(*CONTEXT_DIMS)
+    told = [name for name in decisions.data_vars if "feature" in decisions[name].dims]
+    return validate(decisions.drop_vars([*told, "feature"]).assign(context=mapped.where(decisions["available"], 0.0)))
+
+
+def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
+    """Time between consecutive decisions, (time - 1,).
+
+    Parameters
+    ----------
+    decisions : Dataset
+    unit : str, optional
+        Count time in this unit: like ``"30D"`` where decisions are dated, a number like ``"1"`` where not. Without a
+        unit each decision is one step. Decisions at the same time count as a thousandth of a unit apart, so that
+        the belief has a density at each.
+    """
+    time = decisions["time"].values
+    if unit is None:
+        return np.ones(len(time) - 1)
+    if time.dtype.kind == "M":
+        gaps = np.diff(time) / _duration(unit)
+    else:
+        try:
+            gaps = np.diff(time) / float(unit)
+        except ValueError:
+            raise InputError(f"unit of time {unit!r}: the decisions are not dated, so give a number.") from None
+    return np.maximum(gaps.astype(np.float64), 1e-3)
+
+
+def _duration(unit: str) -> np.timedelta64:
+    import pandas as pd
+
+    try:
+        return pd.Timedelta(unit).to_timedelta64()
+    except ValueError:
+        raise InputError(f"unit of time {unit!r}: write it like '1D', '30D' or '12h'.") from None
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:

@@ -29,3 +29,21 @@ def make_arrivals(steps: int, actions: int, features: int, seed: int = 0, share_
 def arrivals() -> xr.Dataset:
     """120 arrivals of three candidates, a fifth of the slots empty."""
     return make_arrivals(120, 3, 4, share_available=0.8)
+
+
+@pytest.fixture(scope="session")
+def dated_decisions() -> xr.Dataset:
+    """Forty dated decisions of a Stepping agent, truth included."""
+    from icb_pymc import simulate
+
+    decisions = simulate("stepping", arrivals=make_arrivals(40, 2, 4, seed=3), seed=3)
+    dates = np.array("2001-01-01", "datetime64[ns]") + np.arange(40) * np.timedelta64(30, "D")
+    return decisions.assign_coords(time=dates)
+
+
+@pytest.fixture(scope="session")
+def trace(dated_decisions):
+    """A small NB-ICB fit, with rho kept."""
+    from icb_pymc import fit
+
+    return fit("nb_icb", dated_decisions, draws=120, tune=50, chains=2, seed=1, keep_rho=True, progressbar=False)

@@ -73,7 +73,7 @@ def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
         (["simulate", "linear", "--set", "beta"], "write it as name=value"),
         (["simulate", "linear", "--cohort", "nowhere.csv"], "nowhere.csv"),
         (["simulate", "linear", "--steps", "5", "-o", "no/where.nc"], "does not exist"),
-        (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "end in .nc"),
+        (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "must end in .nc"),
         (["simulate", "switching", "--quadratic"], "quadratic rewards do not apply"),
     ],
 )
@@ -87,3 +87,36 @@ def test_numbers_out_of_range_are_refused_by_the_parser(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
+
+
+def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.csv"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "40", "-o", log]) == 0
+    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--sweeps", "1", "--seed", "0"]
+    assert main(["fit", "nb_icb", log, *short, "-o", trace]) == 0
+    said = capsys.readouterr().out
+    assert "features are standardised" in said
+    assert "worst R-hat" in said
+    for picture in (["importance", "--event", "20=guideline"], ["radar", "--at", "5", "35"]):
+        output = tmp_path / f"{picture[0]}.png"
+        assert main(["plot", picture[0], trace, *picture[1:], "-o", str(output)]) == 0
+        assert output.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fit", "nb_icb", "nowhere.nc"], "nowhere.nc: there is no such file"),
+        (["fit", "nobody", "nowhere.nc"], "no inverse model called 'nobody'"),
+        (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
+        (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),
+        (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
+        (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "time=what"),
+        (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
+    ],
+)
+def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+import xarray as xr
 
-from icb_pymc.decisions import elapsed, from_arrays, validate
+from icb_pymc.decisions import elapsed_time, from_arrays, map_features, validate
 from icb_pymc.errors import InputError, InputWarning
 
 
@@ -65,9 +66,29 @@ def test_dims_in_another_order_are_refused():
         validate(decisions.transpose("feature", "time", "action"))
 
 
-def test_elapsed_time_is_told_in_the_unit_asked_for():
+def test_elapsed_time_is_one_step_per_decision_unless_a_unit_is_given():
     dates = np.array(["2002-01-01", "2003-01-01"], dtype="datetime64[ns]")
-    assert elapsed(two_decisions(time=dates), "365D").tolist() == [1.0]
-    assert elapsed(two_decisions(time=[3, 7])).tolist() == [4.0]
-    with pytest.raises(InputError, match="time is not dated"):
-        elapsed(two_decisions(), "1D")
+    assert elapsed_time(two_decisions(time=dates)).tolist() == [1.0]
+    assert elapsed_time(two_decisions(time=dates), "73D").tolist() == [5.0]
+    assert elapsed_time(two_decisions(time=[3, 7]), "2").tolist() == [2.0]
+    assert elapsed_time(two_decisions(time=[3, 3]), "1").tolist() == [1e-3]
+
+
+@pytest.mark.parametrize(("time", "unit"), [([3, 7], "30D"), (["2002-01-01", "2003-01-01"], "a while")])
+def test_a_unit_that_does_not_fit_the_times_is_refused(time, unit):
+    times = np.array(time, dtype="datetime64[ns]") if isinstance(time[0], str) else time
+    with pytest.raises(InputError, match="unit of time"):
+        elapsed_time(two_decisions(time=times), unit)
+
+
+def test_a_feature_map_replaces_the_features_and_drops_what_was_said_of_the_old_ones():
+    decisions = two_decisions(features=["a", "b", "c"])
+    decisions["true_rho_env"] = ("feature", [1.0, 2.0, 3.0])
+
+    def squares(context):
+        return xr.concat([context, (context**2).assign_coords(feature=["aa", "bb", "cc"])], "feature")
+
+    mapped = map_features(decisions, squares)
+    assert mapped["feature"].values.tolist() == ["a", "b", "c", "aa", "bb", "cc"]
+    assert mapped["context"].sel(time=2, action=1, feature="bb") == 100.0
+    assert "true_rho_env" not in mapped

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
@@ -59,6 +60,14 @@ def _setting(text: str) -> tuple[str, Any]:
     except ValueError:
         return name, value
     return name, numbers[0] if len(numbers) == 1 else numbers
+
+
+def check_output(path: str, *suffixes: str) -> None:
+    """Refuse an output that cannot be written before the work begins, not after."""
+    if Path(path).suffix not in suffixes:
+        raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
+    if not Path(path).parent.is_dir():
+        raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
 
 
 def whole_number(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_settings, add_verb, given_settings, say, seed_number, whole_number
+from icb_pymc.cli.options import add_settings, add_verb, check_output, given_settings, say, seed_number, whole_number
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,10 +28,11 @@ def run(options: argparse.Namespace) -> int:
     """Simulate, write, and show what was simulated."""
     from icb_pymc.catalogue import find, settings
     from icb_pymc.cli.show import summary
-    from icb_pymc.decision_files import write_decisions
+    from icb_pymc.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.optn import prepare, read_raw
     from icb_pymc.environments.scenario import scenario
 
+    check_output(options.output, *SUFFIXES)
     given = given_settings(options)
     # Said before the compilation starts, so that a misspelt name is answered at once.
     settings(find(options.agent, "agent"), given)

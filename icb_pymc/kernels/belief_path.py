@@ -85,20 +85,11 @@ def _walk_gains(innovation_variance: Floats, elapsed: Floats) -> tuple[Floats, F
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_belief_path(gains: PathGains, start_mean: Floats, rho: Floats, rng: np.random.Generator, out: Floats) -> None:
-    """Draw β_1..β_T given ρ (Lemma 2) into ``out``; ``rho`` and ``out`` are (T, k), in shared axes."""
-    belief_path_from_noise(gains, start_mean, rho, rng.standard_normal(rho.shape), out)
+def draw_belief_path(gains: PathGains, start_mean: Floats, rho: Floats, noise: Floats, out: Floats) -> None:
+    """Draw β_1..β_T given ρ (Lemma 2) into ``out``, all (T, k) and in shared axes.
 
-
-@numba.njit(cache=True, nogil=True)
-def mean_belief_path(gains: PathGains, start_mean: Floats, rho: Floats, out: Floats) -> None:
-    """The mean μ̃ of Lemma 2 into ``out``."""
-    belief_path_from_noise(gains, start_mean, rho, np.zeros(rho.shape), out)
-
-
-@numba.njit(cache=True, nogil=True)
-def belief_path_from_noise(gains: PathGains, start_mean: Floats, rho: Floats, noise: Floats, out: Floats) -> None:
-    """The draw of Lemma 2 that standard normal ``noise`` (T, k) stands for: affine in noise and ρ."""
+    The draw is affine in ρ and in the standard normal ``noise``; without noise it is the mean μ̃ of the lemma.
+    """
     T, k = rho.shape
     # `out` holds the messages m_t on the way back and the beliefs on the way forward.
     out[T - 1] = rho[T - 1]

@@ -161,31 +161,13 @@ def reward_gains(covariance: Floats, chosen_context: Floats, sigma: float) -> Re
 
 @numba.njit(cache=True, nogil=True)
 def draw_reward_path(
-    gains: RewardGains,
-    start_mean: Floats,
-    rho_env: Floats,
-    rho: Floats,
-    rng: np.random.Generator,
-    out: Floats,
+    gains: RewardGains, start_mean: Floats, rho_env: Floats, rho: Floats, noise: Floats, out: Floats
 ) -> None:
     """Draw r_1..r_T given ρ (T, k), ρ_env and μ_1 (Lemma 1) into ``out`` (T,).
 
-    Where Σ_1 is singular, ρ_t - μ_1 must lie in its range, as every draw from the beliefs does.
+    The draw is affine in ρ, ρ_env and the standard normal ``noise`` (T,); without noise it is the mean μ̃ of the
+    lemma. Where Σ_1 is singular, ρ_t - μ_1 must lie in its range, as every draw from the beliefs does.
     """
-    reward_path_from_noise(gains, start_mean, rho_env, rho, rng.standard_normal(out.size), out)
-
-
-@numba.njit(cache=True, nogil=True)
-def mean_reward_path(gains: RewardGains, start_mean: Floats, rho_env: Floats, rho: Floats, out: Floats) -> None:
-    """The mean μ̃ of Lemma 1 into ``out``."""
-    reward_path_from_noise(gains, start_mean, rho_env, rho, np.zeros(out.size), out)
-
-
-@numba.njit(cache=True, nogil=True)
-def reward_path_from_noise(
-    gains: RewardGains, start_mean: Floats, rho_env: Floats, rho: Floats, noise: Floats, out: Floats
-) -> None:
-    """The draw of Lemma 1 that standard normal ``noise`` (T,) stands for: affine in noise, ρ and ρ_env."""
     T, k = rho.shape
     context = gains.chosen_context
     # `out` holds x_t'h_{t+1} on the way back and the rewards on the way forward.

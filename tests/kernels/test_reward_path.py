@@ -7,9 +7,7 @@ from icb_pymc.kernels.reward_path import (
     belief_means,
     covariance_path,
     draw_reward_path,
-    mean_reward_path,
     reward_gains,
-    reward_path_from_noise,
 )
 
 SHAPES = [(seed, T, k) for seed, (T, k) in enumerate([(8, 3), (8, 2), (5, 3), (3, 1), (1, 3)])]
@@ -54,10 +52,10 @@ def mean_and_covariance(gains, start_mean, rho_env, rho):
     """Moments of a draw, without drawing: it is affine in its noise."""
     T = rho.shape[0]
     mean, columns = np.empty(T), []
-    mean_reward_path(gains, start_mean, rho_env, rho, mean)
+    draw_reward_path(gains, start_mean, rho_env, rho, np.zeros(T), mean)
     for unit in np.eye(T):
         reward = np.empty(T)
-        reward_path_from_noise(gains, start_mean, rho_env, rho, unit, reward)
+        draw_reward_path(gains, start_mean, rho_env, rho, unit, reward)
         columns.append(reward - mean)
     return mean, np.transpose(columns) @ np.array(columns)
 
@@ -153,13 +151,3 @@ def test_covariances_and_roots_keep_their_digits_from_a_vague_start(vague):
     atol = 1e-8 * np.abs(expected).max()
     np.testing.assert_allclose(beliefs.root[-1] @ beliefs.root[-1].T, expected, atol=atol)
     np.testing.assert_allclose(beliefs.covariance[-1], expected, atol=atol)
-
-
-def test_same_seed_gives_the_same_draw_and_another_seed_another():
-    start_mean, start_covariance, context, rho_env, rho = random_problem(6, 9, 2)
-    gains = reward_gains(covariance_path(start_covariance, context, SIGMA).covariance, context, SIGMA)
-    rewards = np.empty((3, 9))
-    for reward, seed in zip(rewards, [3, 3, 4], strict=True):
-        draw_reward_path(gains, start_mean, rho_env, rho, np.random.default_rng(seed), reward)
-    np.testing.assert_array_equal(rewards[0], rewards[1])
-    assert not np.any(rewards[0] == rewards[2])

@@ -1,0 +1,100 @@
+"""`icb fit`: the posterior of a model."""
+
+import argparse
+from pathlib import Path
+
+from icb_pymc.cli.options import (
+    add_settings,
+    add_table_columns,
+    add_verb,
+    check_output,
+    given_settings,
+    read_given_decisions,
+    say,
+    seed_number,
+    whole_number,
+)
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "fit",
+        "Fit a model to decisions and write the posterior as a trace.",
+        "icb fit nb_icb decisions.nc --seed 0 -o trace.nc",
+    )
+    parser.add_argument("model", help="name of an inverse model; `icb models` lists them")
+    parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
+    parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
+    parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")
+    parser.add_argument("--tune", type=whole_number, help="draws thrown away first (default: 1000)")
+    parser.add_argument("--chains", type=whole_number, help="independent chains (default: 4)")
+    parser.add_argument("--cores", type=whole_number, help="chains at a time (default: as many as the machine can)")
+    parser.add_argument("--sweeps", type=whole_number, help="sweeps of the sampler per draw (default: 10)")
+    parser.add_argument("--seed", type=seed_number, help="same seed, same trace, whatever the cores")
+    parser.add_argument("--preset", choices=["paper"], help="settings of the published experiments")
+    parser.add_argument("--kernel", choices=["exact", "paper"], help="how rho is sampled (default: exact)")
+    parser.add_argument("--keep-rho", action="store_true", help="keep rho and the pointwise log-likelihood")
+    parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
+    add_settings(parser)
+    add_table_columns(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, fit, write, and say what was found."""
+    from icb_pymc.catalogue import find, settings
+
+    check_output(options.output, ".nc")
+    given = given_settings(options)
+    settings(find(options.model, "inverse model"), given)
+    decisions = read_given_decisions(options.decisions, options)
+    if Path(options.decisions).suffix != ".nc" and not options.as_is:
+        from icb_pymc.standardisation import standardise
+
+        say("features are standardised; importances are per standard deviation (--as-is to leave them)")
+        decisions = standardise(decisions)
+
+    from icb_pymc.fitting import fit
+    from icb_pymc.traces import write_trace
+
+    trace = fit(
+        options.model,
+        decisions,
+        draws=options.draws,
+        tune=options.tune,
+        chains=options.chains,
+        cores=options.cores,
+        sweeps=options.sweeps,
+        seed=options.seed,
+        preset=options.preset,
+        kernel=options.kernel,
+        keep_rho=options.keep_rho,
+        **given,
+    )
+    write_trace(trace, options.output)
+    say(summary(trace))
+    say(f"\nwritten to {options.output}; draw it: icb plot importance {options.output} -o importance.png")
+    return 0
+
+
+def summary(trace: object) -> str:
+    """What counted at the beginning and at the end, and whether to believe it."""
+    import pandas as pd
+
+    from icb_pymc.convergence import rank_rhat
+    from icb_pymc.inference_data import group
+    from icb_pymc.metrics import relative_importance
+
+    belief = group(trace, "posterior")["belief"]
+    importance = relative_importance(belief).isel(time=[0, -1]).mean(("chain", "draw"))
+    first, last = (str(time).partition("T")[0] for time in importance["time"].values)
+    columns = {f"at {first}": importance.values[0], f"at {last}": importance.values[1]}
+    table = pd.DataFrame(columns, index=pd.Index(importance["feature"].values, name="feature"))
+    lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
+    if belief.sizes["chain"] > 1:
+        worst = float(rank_rhat(belief).max())
+        verdict = "the chains agree" if worst < 1.01 else "the chains have not met: take more draws or sweeps"
+        lines.append(f"\nworst R-hat of the beliefs {worst:.2f}: {verdict}")
+    return "\n".join(lines)

@@ -1,0 +1,69 @@
+"""Results on both PyMC lines: `arviz.InferenceData` on PyMC 5, `xarray.DataTree` on PyMC 6, the same groups on disk.
+
+Everything that differs between the two lines is in this file.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+InferenceData = Any
+"""`arviz.InferenceData` or `xarray.DataTree`."""
+
+
+def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> InferenceData:
+    """A result made of named groups (posterior, sample_stats, ...)."""
+    if _on_pymc_6():
+        tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+        tree.attrs.update(attrs)
+        return tree
+    import arviz as az
+
+    return az.InferenceData(attrs=dict(attrs), **groups)
+
+
+def group_names(result: InferenceData) -> list[str]:
+    """Names of the groups that a result has."""
+    return list(result.children) if isinstance(result, xr.DataTree) else list(result.groups())
+
+
+def group(result: InferenceData, name: str) -> xr.Dataset:
+    """One group as a plain Dataset; empty if there is none."""
+    if name not in group_names(result):
+        return xr.Dataset()
+    return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
+
+
+def write_groups(result: InferenceData, path: Path) -> None:
+    """Write a compressed netCDF4 file, one group of the file to a group of the result."""
+    xr.Dataset(attrs=result.attrs).to_netcdf(path, mode="w", engine="h5netcdf")
+    for name in group_names(result):
+        dataset = group(result, name)
+        encoding = {variable: {"zlib": True, "complevel": 4, "shuffle": True} for variable in dataset.data_vars}
+        encoding = {
+            variable: options for variable, options in encoding.items() if dataset[variable].dtype.kind in "fiub"
+        }
+        dataset.to_netcdf(path, mode="a", group=name, engine="h5netcdf", encoding=encoding)
+
+
+def read_groups(path: Path) -> InferenceData:
+    """Read a file written by `write_groups` on either line."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "r") as file:
+        names = list(file.groups)
+    with xr.open_dataset(path, engine="h5netcdf") as root:
+        attrs = dict(root.attrs)
+    groups = {}
+    for name in names:
+        with xr.open_dataset(path, group=name, engine="h5netcdf") as dataset:
+            groups[name] = dataset.load()
+    return from_groups(groups, attrs)
+
+
+def _on_pymc_6() -> bool:
+    import pymc as pm
+
+    return int(pm.__version__.split(".")[0]) >= 6

@@ -1,0 +1,13 @@
+"""PyMC step methods; importing this package makes plain `pm.sample()` pick them for the variables they know."""
+
+import pymc as pm
+
+from icb_pymc.steps.belief_gibbs import BeliefGibbs
+from icb_pymc.steps.rho_metropolis import RhoMetropolis
+from icb_pymc.steps.sweep import Sweep
+
+__all__ = ["BeliefGibbs", "RhoMetropolis", "Sweep"]
+
+for _step in (BeliefGibbs, RhoMetropolis):
+    if _step not in pm.STEP_METHODS:
+        pm.STEP_METHODS.append(_step)

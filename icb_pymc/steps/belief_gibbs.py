@@ -1,0 +1,87 @@
+"""The belief path given rho: an exact draw by Lemma 2."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
+from pymc.util import get_random_generator, get_value_vars_from_user_vars
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import BeliefSampleRV
+from icb_pymc.kernels.belief_path import draw_belief_path, path_gains
+from icb_pymc.kernels.shared_axes import shared_axes
+from icb_pymc.processes import WienerProcessRV
+from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
+
+COVARIANCES = ("start_covariance", "innovation_covariance", "elapsed", "root")
+
+
+class BeliefGibbs(BlockedStep):
+    """Gibbs step for a `WienerProcess` whose only reading is a `BeliefSample` around it (Lemma 2, O(Tk))."""
+
+    name = "belief_gibbs"
+    _state_class = StepMethodState
+
+    def __init__(self, vars: Any, model: pm.Model | None = None, rng: Any = None, **kwargs: Any) -> None:
+        model = pm.modelcontext(model)
+        self.vars = get_value_vars_from_user_vars(vars, model)
+        self.rng = get_random_generator(rng)
+        belief = only_variable(self.vars, model, "BeliefGibbs")
+        sample = sampled_from(model, belief)
+        if sample is None:
+            raise ValueError(
+                f"BeliefGibbs needs a WienerProcess that is read by one BeliefSample alone; '{belief.name}' is not. "
+                "Sample it with NUTS: pm.sample(step=pm.NUTS())."
+            )
+        start_mean, start_covariance, innovation_covariance, elapsed = parameters(belief)
+        _, root = parameters(sample)
+        self._read = GraphReader(
+            model,
+            {
+                "start_mean": start_mean,
+                "start_covariance": start_covariance,
+                "innovation_covariance": innovation_covariance,
+                "elapsed": elapsed,
+                "root": root,
+                "rho": sample,
+            },
+        )
+        self._target = model.rvs_to_values[belief].name
+        self._prepared = self._prepare(self._read.fixed) if self._read.is_fixed(*COVARIANCES) else None
+
+    @staticmethod
+    def competence(var: TensorVariable, has_grad: bool) -> Competence:
+        """Ideal for a Wiener process that only a belief sample reads."""
+        if not has_op(var, WienerProcessRV):
+            return Competence.INCOMPATIBLE
+        model = context_model()
+        if model is not None and sampled_from(model, var) is None:
+            return Competence.INCOMPATIBLE
+        return Competence.IDEAL
+
+    def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
+        """Draw the whole path."""
+        values = self._read(point)
+        axes, gains = self._prepared or self._prepare(values)
+        rho = np.ascontiguousarray(values["rho"] @ axes.to_axes)
+        path = np.empty_like(rho)
+        noise = self.rng.standard_normal(rho.shape)
+        draw_belief_path(gains, values["start_mean"] @ axes.to_axes, rho, noise, path)
+        return {**point, self._target: path @ axes.from_axes}, [{}]
+
+    @staticmethod
+    def _prepare(values: dict[str, np.ndarray]) -> tuple[Any, Any]:
+        root = values["root"]
+        axes = shared_axes(values["innovation_covariance"], root @ root.T)
+        start_covariance = axes.to_axes.T @ values["start_covariance"] @ axes.to_axes
+        return axes, path_gains(start_covariance, axes.innovation_variance, values["elapsed"])
+
+
+def sampled_from(model: pm.Model, belief: TensorVariable) -> TensorVariable | None:
+    """The `BeliefSample` around `belief`, if nothing else reads `belief` and its covariance is shared by all times."""
+    readers = children(model, belief)
+    if len(readers) != 1 or not has_op(readers[0], BeliefSampleRV):
+        return None
+    mean, root = parameters(readers[0])
+    return readers[0] if mean is belief and root.type.ndim == 2 else None

@@ -1,0 +1,87 @@
+"""What a step method reads from the graph of a model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.variable import TensorVariable
+
+Point = dict[str, np.ndarray]
+
+
+class GraphReader:
+    """Values of variables of a model at the sampler's current point.
+
+    What no free variable enters (contexts, most covariances) is evaluated once; the rest by one compiled function
+    at each call. So hyper-priors, `pm.observe`, `pm.do` and `pm.set_data` are all seen.
+    """
+
+    def __init__(self, model: pm.Model, variables: Mapping[str, TensorVariable]) -> None:
+        self.names = tuple(variables)
+        graphs = dict(zip(variables, model.replace_rvs_by_values(list(variables.values())), strict=True))
+        free = set(model.value_vars)
+        moving = {name: graph for name, graph in graphs.items() if free & set(ancestors([graph]))}
+        still = {name: graph for name, graph in graphs.items() if name not in moving}
+        # A Python linker: compiling code for one evaluation would take longer than the evaluation.
+        once = compile_graph([], list(still.values()), mode="FAST_COMPILE")
+        self.fixed: dict[str, np.ndarray] = dict(zip(still, once(), strict=True))
+        self._direct = {name: graph.name for name, graph in moving.items() if graph in free}
+        derived = {name: graph for name, graph in moving.items() if name not in self._direct}
+        self._derived = list(derived)
+        self._inputs = [value for value in model.value_vars if value in set(ancestors(list(derived.values())))]
+        self._function = compile_graph(self._inputs, list(derived.values())) if derived else None
+
+    def __call__(self, point: Point) -> dict[str, np.ndarray]:
+        """All values at `point`."""
+        values = self.fixed | {name: point[value] for name, value in self._direct.items()}
+        if self._function is not None:
+            computed = self._function(*(point[value.name] for value in self._inputs))
+            values |= dict(zip(self._derived, computed, strict=True))
+        return values
+
+    def is_fixed(self, *names: str) -> bool:
+        """Whether none of the named values changes while sampling."""
+        return all(name in self.fixed for name in names)
+
+
+def children(model: pm.Model, parent: TensorVariable) -> list[TensorVariable]:
+    """Random variables and potentials whose parameters `parent` enters without another random variable between."""
+    others = [rv for rv in model.basic_RVs if rv is not parent]
+    blockers = set(others)
+    found: list[TensorVariable] = []
+    for rv in others:
+        if parent in set(ancestors(rv.owner.inputs, blockers=blockers)):
+            found.append(rv)
+    for potential in model.potentials:
+        if parent in set(ancestors([potential], blockers=blockers)):
+            found.append(potential)
+    return found
+
+
+def parameters(rv: TensorVariable) -> list[TensorVariable]:
+    """The distribution's parameters, without its generator and size."""
+    return list(rv.owner.op.dist_params(rv.owner))
+
+
+def has_op(variable: TensorVariable, op: type) -> bool:
+    """Whether a variable is the output of an op of this type."""
+    return variable.owner is not None and isinstance(variable.owner.op, op)
+
+
+def only_variable(vars: Any, model: pm.Model, step: str) -> TensorVariable:
+    """The single random variable that a step was given."""
+    rvs = [model.values_to_rvs.get(var, var) for var in vars]
+    if len(rvs) != 1:
+        raise ValueError(f"{step} samples one variable, but was given {', '.join(str(rv) for rv in rvs)}.")
+    return rvs[0]
+
+
+def context_model() -> pm.Model | None:
+    """The model whose context we are in, if any."""
+    try:
+        return pm.modelcontext(None)
+    except TypeError:
+        return None

@@ -1,0 +1,144 @@
+"""Sampled reward parameters given beliefs and choices: one Metropolis-Hastings step each."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pymc as pm
+from pymc.pytensorf import compile as compile_graph
+from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
+from pymc.util import get_random_generator, get_value_vars_from_user_vars
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import BeliefSampleRV
+from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts, choice_log_likelihood, choose_between, shape_noise
+from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
+
+Kernel = Literal["exact", "paper"]
+
+
+class RhoMetropolis(BlockedStep):
+    """Metropolis step for a `BeliefSample` that only a `SoftmaxChoice` reads; rho_1, ..., rho_T move independently.
+
+    Parameters
+    ----------
+    kernel : {"exact", "paper"}
+        ``"exact"`` proposes rho' from the belief and compares it with the current rho_t (independence Metropolis).
+        ``"paper"`` is Algorithms 1 and 2 as printed: rho' is compared with a second fresh draw, the current rho_t
+        is forgotten and the posterior is not left invariant. On one decision (rho ~ N(-0.5, 1), p(a | rho) =
+        1 / (1 + exp(-4 rho))) the posterior mean is 0.514, and this kernel settles at 0.011, half of the way.
+    """
+
+    name = "rho_metropolis"
+    _state_class = StepMethodState
+    stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"rho_accept": (np.float64, [])}
+
+    def __init__(
+        self,
+        vars: Any,
+        model: pm.Model | None = None,
+        rng: Any = None,
+        kernel: Kernel = "exact",
+        **kwargs: Any,
+    ) -> None:
+        if kernel not in ("exact", "paper"):
+            raise ValueError(f"kernel is 'exact' or 'paper', not {kernel!r}.")
+        model = pm.modelcontext(model)
+        self.vars = get_value_vars_from_user_vars(vars, model)
+        self.rng = get_random_generator(rng)
+        self.kernel = kernel
+        rho = only_variable(self.vars, model, "RhoMetropolis")
+        choice = chosen_by(model, rho)
+        if choice is None:
+            raise ValueError(
+                f"RhoMetropolis needs a BeliefSample that is read by one SoftmaxChoice alone; '{rho.name}' is not. "
+                "Sample it with NUTS: pm.sample(step=pm.NUTS())."
+            )
+        mean, root = parameters(rho)
+        self._read = GraphReader(model, {"mean": mean, "root": root})
+        likelihood = _LinearLikelihood if is_linear_in(rho, parameters(choice)[0]) else _GraphLikelihood
+        self._log_likelihood = likelihood(model, rho, choice)
+        self._target = model.rvs_to_values[rho].name
+
+    @staticmethod
+    def competence(var: TensorVariable, has_grad: bool) -> Competence:
+        """Ideal for a belief sample that only a softmax choice reads."""
+        if not has_op(var, BeliefSampleRV):
+            return Competence.INCOMPATIBLE
+        model = context_model()
+        if model is not None and chosen_by(model, var) is None:
+            return Competence.INCOMPATIBLE
+        return Competence.IDEAL
+
+    def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
+        """One proposal for each rho_t."""
+        values = self._read(point)
+        proposal = self._draw(values)
+        alternative = point[self._target] if self.kernel == "exact" else self._draw(values)
+        rho = np.empty_like(proposal)
+        accepted = choose_between(
+            proposal,
+            alternative,
+            self._log_likelihood(point, proposal),
+            self._log_likelihood(point, alternative),
+            self.rng.random(len(rho)),
+            rho,
+        )
+        return {**point, self._target: rho}, [{"rho_accept": accepted}]
+
+    def _draw(self, values: dict[str, np.ndarray]) -> np.ndarray:
+        mean, root = values["mean"], values["root"]
+        noise = self.rng.standard_normal(mean.shape)
+        if root.ndim == 2:
+            return mean + noise @ root.T
+        drawn = np.empty_like(mean)
+        shape_noise(mean, root, noise, drawn)
+        return drawn
+
+
+class _LinearLikelihood:
+    """log p(a_t | x_t, rho_t) for every t, where the utility is linear in rho."""
+
+    def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
+        utility, available = parameters(choice)
+        _, context, alpha = utility.owner.inputs
+        chosen = model.rvs_to_values[choice]
+        self._read = GraphReader(model, {"context": context, "available": available, "chosen": chosen, "alpha": alpha})
+        self._contrasts = self._prepare(self._read.fixed) if self._read.is_fixed(*self._read.names) else None
+
+    def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
+        contrasts = self._contrasts or self._prepare(self._read(point))
+        out = np.empty(len(rho))
+        choice_log_likelihood(contrasts, rho, out)
+        return out
+
+    @staticmethod
+    def _prepare(values: dict[str, np.ndarray]) -> Contrasts:
+        return choice_contrasts(values["context"], values["available"], values["chosen"], float(values["alpha"]))
+
+
+class _GraphLikelihood:
+    """log p(a_t | x_t, rho_t) for every t, evaluated from the graph: for rewards that are not linear."""
+
+    def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
+        (graph,) = model.logp(vars=[choice], sum=False)
+        self._rho = model.rvs_to_values[rho].name
+        inside = set(ancestors([graph]))
+        inputs = [value for value in model.value_vars if value in inside]
+        self._names = [value.name for value in inputs]
+        self._function = compile_graph(inputs, graph)
+
+    def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
+        return self._function(*(rho if name == self._rho else point[name] for name in self._names))
+
+
+def chosen_by(model: pm.Model, rho: TensorVariable) -> TensorVariable | None:
+    """The `SoftmaxChoice` that `rho` leads to, if nothing else reads `rho`."""
+    readers = children(model, rho)
+    return readers[0] if len(readers) == 1 and has_op(readers[0], SoftmaxChoiceRV) else None
+
+
+def is_linear_in(rho: TensorVariable, utility: TensorVariable) -> bool:
+    """Whether a utility was declared by `linear_utility` of `rho`."""
+    return has_op(utility, LinearUtility) and utility.owner.inputs[0] is rho

@@ -1,0 +1,94 @@
+"""NB-ICB: beliefs are a random walk, whatever the agent learns from (Algorithm 2)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import BeliefSample
+from icb_pymc.decisions import elapsed_time
+from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
+from icb_pymc.policy import linear_utility
+from icb_pymc.presets import Preset
+from icb_pymc.processes import WienerProcess, as_covariance
+
+
+def nb_icb(
+    decisions: xr.Dataset,
+    *,
+    innovation_covariance: Any = 5e-5,
+    sampling_covariance: Any = 5e-4,
+    alpha: Any = 20.0,
+    start_mean: Any = 0.0,
+    start_covariance: Any = None,
+    unit_of_time: str | None = None,
+    mean_reward: Callable[[TensorVariable, TensorVariable], TensorVariable] | None = None,
+) -> pm.Model:
+    """beta_t ~ N(beta_{t-1}, Sigma_B), rho_t ~ N(beta_t, Sigma_P), a_t ~ softmax(alpha <rho_t, x_t[a]>).
+
+    Parameters
+    ----------
+    decisions : Dataset
+    innovation_covariance : number, vector or matrix
+        Sigma_B: how far beliefs move between decisions. Like Sigma_P and alpha it may be a distribution, such as
+        ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the model in whose context this is called.
+    sampling_covariance : number, vector or matrix
+        Sigma_P: how far rho_t strays from the belief. Zero: rho_t is the belief itself (a dynamic logit).
+    alpha : number
+        Inverse temperature of the softmax.
+    start_mean, start_covariance : number, vector or matrix
+        Of the first belief; by default the covariance is one innovation, as in the paper.
+    unit_of_time : str, optional
+        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, Sigma_B is per unit of time and not
+        per decision, so that a gap of a year is not one step.
+    mean_reward : callable, optional
+        ``mean_reward(rho, context)`` (time, action) in place of <rho, x>: rewards need not be linear. For rewards
+        that are linear in other features, `icb_pymc.map_features` of the decisions is faster.
+    """
+    with decisions_model(decisions) as model:
+        features = decisions.sizes["feature"]
+        alpha = hyperparameter("alpha", alpha)
+        innovation = as_covariance(hyperparameter("innovation_covariance", innovation_covariance), features)
+        belief = WienerProcess(
+            "belief",
+            start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
+            start_covariance=innovation if start_covariance is None else as_covariance(start_covariance, features),
+            innovation_covariance=innovation,
+            elapsed=elapsed_time(decisions, unit_of_time),
+            dims=("time", "feature"),
+        )
+        if is_zero(sampling_covariance):
+            rho = pm.Deterministic("rho", belief, dims=("time", "feature"))
+        else:
+            sampling = as_covariance(hyperparameter("sampling_covariance", sampling_covariance), features)
+            rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=("time", "feature"))
+        if mean_reward is None:
+            utility = linear_utility(rho, model["context"], alpha)
+        else:
+            utility = alpha * mean_reward(rho, model["context"])
+        observe_choice(decisions, utility)
+    return model
+
+
+def paper(decisions: xr.Dataset) -> Preset:
+    """The published experiments: start at -1/k, moves of all weights together damped a hundredfold."""
+    features = decisions.sizes["feature"]
+    damped = np.eye(features) - 0.99 / features
+    hyperparameters = {
+        "innovation_covariance": 5e-5 * damped,
+        "sampling_covariance": 5e-4 * damped,
+        "alpha": 20.0,
+        "start_mean": -1.0 / features,
+    }
+    # 10,000 sweeps of burn-in, then every tenth of 10,000.
+    sampling = {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}
+    return Preset(hyperparameters, sampling)
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a hyperparameter is given as zero."""
+    return isinstance(value, (int, float, np.ndarray, list)) and not np.any(value)

@@ -1,0 +1,83 @@
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from icb_pymc import fit
+from icb_pymc.errors import InputError
+from icb_pymc.inference_data import group, group_names
+from icb_pymc.models import nb_icb
+
+
+def test_a_fit_holds_posterior_decisions_and_how_it_was_made(trace, dated_decisions):
+    posterior = group(trace, "posterior")
+    assert posterior["belief"].dims == ("chain", "draw", "time", "feature")
+    assert posterior["belief"].shape == (2, 120, 40, 4)
+    np.testing.assert_array_equal(posterior["time"], dated_decisions["time"])
+    assert posterior["feature"].values.tolist() == dated_decisions["feature"].values.tolist()
+    assert "rho_accept" in group(trace, "sample_stats")
+    np.testing.assert_array_equal(group(trace, "observed_data")["chosen"], dated_decisions["chosen"])
+    xr.testing.assert_equal(group(trace, "constant_data"), dated_decisions.drop_vars("chosen"))
+    assert trace.attrs["model"] == "nb_icb"
+    assert trace.attrs["sampler"] == "belief_gibbs, rho_metropolis (kernel exact), 10 sweeps per draw"
+    assert json.loads(trace.attrs["hyperparameters"])["alpha"] == 20.0
+    assert trace.attrs["seed"] == 1
+    assert {"pymc", "numpy"} <= set(json.loads(trace.attrs["versions"]))
+    assert trace.attrs["seconds"] > 0
+
+
+def test_kept_rho_comes_with_the_pointwise_log_likelihood_of_the_choices(trace, dated_decisions):
+    rho = group(trace, "posterior")["rho"].values
+    utility = 20.0 * np.einsum("tak,cdtk->cdta", dated_decisions["context"], rho)
+    taken = np.take_along_axis(utility, dated_decisions["chosen"].values[None, None, :, None], -1)[..., 0]
+    expected = taken - np.logaddexp.reduce(utility, axis=-1)
+    np.testing.assert_allclose(group(trace, "log_likelihood")["chosen"], expected, atol=1e-8)
+
+
+def test_rho_is_not_kept_unless_asked_for_and_the_seed_fixes_the_rest(trace, dated_decisions):
+    again = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=1, seed=1, progressbar=False)
+    assert list(group(again, "posterior").data_vars) == ["belief"]
+    assert "log_likelihood" not in group_names(again)
+    np.testing.assert_array_equal(group(again, "posterior")["belief"], group(trace, "posterior")["belief"])
+
+
+def test_the_paper_preset_sets_model_and_sampler_and_what_is_given_goes_before_it(dated_decisions):
+    short = {"draws": 5, "tune": 2, "progressbar": False, "seed": 0}
+    result = fit("nb-icb", dated_decisions, preset="paper", alpha=10.0, **short)
+    assert result.attrs["preset"] == "paper"
+    assert "kernel paper" in result.attrs["sampler"]
+    hyperparameters = json.loads(result.attrs["hyperparameters"])
+    assert (hyperparameters["alpha"], hyperparameters["start_mean"]) == (10.0, -0.25)
+    assert group(result, "posterior").sizes == {"chain": 1, "draw": 5, "time": 40, "feature": 4}
+
+
+def test_the_posterior_follows_a_change_of_priorities():
+    """Without the data the belief stays at its start; with them it goes half of the way to the truth."""
+    from conftest import make_arrivals
+
+    from icb_pymc import simulate
+
+    decisions = simulate("stepping", arrivals=make_arrivals(400, 2, 3, seed=5), seed=5)
+    options = {"innovation_covariance": 1e-3, "sampling_covariance": 1e-3, "start_mean": -1 / 3}
+    result = fit("nb_icb", decisions, draws=300, tune=200, chains=2, seed=2, progressbar=False, **options)
+    belief = group(result, "posterior")["belief"].mean(("chain", "draw"))
+    late = slice(300, None)
+    start = abs(-1 / 3 - decisions["true_belief"]).sum("feature")[late].mean()
+    fitted = abs(belief - decisions["true_belief"]).sum("feature")[late].mean()
+    assert fitted < 0.6 * start
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "sentence"),
+    [
+        ("nb_ibc", {}, "did you mean 'nb_icb'"),
+        ("nb_icb", {"preset": "mine"}, "no preset 'mine'"),
+        ("nb_icb", {"beta": 1}, "no hyperparameter 'beta'"),
+        ("nb_icb", {"draws": 0}, "draws=0"),
+        ("nb_icb", {"kernel": "fast"}, "'exact' or 'paper'"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(model, options, sentence, dated_decisions):
+    with pytest.raises(InputError, match=sentence):
+        fit(model, dated_decisions, **options)
