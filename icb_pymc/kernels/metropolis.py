@@ -89,7 +89,7 @@ def choose_between(
     proposal, alternative : (T, k)
         ρ' and ρ''.
     log_proposal, log_alternative : (T,)
-        log p(a_t | x_t, ρ) at either, under whatever reward function.
+        log p(a_t | x_t, ρ) at either, under whatever reward function; the latter then receives that of the choice.
     uniform : (T,)
         Uniform on [0, 1).
     out : (T, k)
@@ -108,6 +108,8 @@ def choose_between(
         if not accept:
             accept = uniform[t] < np.exp(log_proposal[t] - log_alternative[t])
         accepted += accept
+        if accept:
+            log_alternative[t] = log_proposal[t]
         for i in range(k):
             out[t, i] = proposal[t, i] if accept else alternative[t, i]
     return accepted / T

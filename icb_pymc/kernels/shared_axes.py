@@ -50,7 +50,7 @@ def shared_axes(innovation_covariance: Floats, sampling_covariance: Floats) -> S
         raise ValueError("The sampling covariance (Sigma_P) must be positive definite.") from error
     variance = _without_rounding(variance, "innovation covariance (Sigma_B)")
     # V'Σ_P V = I makes V'Σ_P the inverse of V.
-    return SharedAxes(axes, axes.T @ sampling, variance)
+    return SharedAxes(np.ascontiguousarray(axes), axes.T @ sampling, variance)
 
 
 def covariance_root(covariance: Floats) -> Floats:

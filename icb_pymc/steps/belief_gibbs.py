@@ -4,29 +4,27 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
-from pymc.util import get_random_generator, get_value_vars_from_user_vars
+from pymc.step_methods.compound import Competence
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.belief_path import draw_belief_path, path_gains
 from icb_pymc.kernels.shared_axes import shared_axes
 from icb_pymc.processes import WienerProcessRV
+from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
 
 COVARIANCES = ("start_covariance", "innovation_covariance", "elapsed", "root")
 
 
-class BeliefGibbs(BlockedStep):
+class BeliefGibbs(SeededStep):
     """Gibbs step for a `WienerProcess` whose only reading is a `BeliefSample` around it (Lemma 2, O(Tk))."""
 
     name = "belief_gibbs"
-    _state_class = StepMethodState
 
     def __init__(self, vars: Any, model: pm.Model | None = None, rng: Any = None, **kwargs: Any) -> None:
         model = pm.modelcontext(model)
-        self.vars = get_value_vars_from_user_vars(vars, model)
-        self.rng = get_random_generator(rng)
+        super().__init__(vars, model, rng)
         belief = only_variable(self.vars, model, "BeliefGibbs")
         sample = sampled_from(model, belief)
         if sample is None:
@@ -64,7 +62,7 @@ class BeliefGibbs(BlockedStep):
         """Draw the whole path."""
         values = self._read(point)
         axes, gains = self._prepared or self._prepare(values)
-        rho = np.ascontiguousarray(values["rho"] @ axes.to_axes)
+        rho = values["rho"] @ axes.to_axes
         path = np.empty_like(rho)
         noise = self.rng.standard_normal(rho.shape)
         draw_belief_path(gains, values["start_mean"] @ axes.to_axes, rho, noise, path)

@@ -5,20 +5,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pymc as pm
 from pymc.pytensorf import compile as compile_graph
-from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
-from pymc.util import get_random_generator, get_value_vars_from_user_vars
+from pymc.step_methods.compound import Competence
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts, choice_log_likelihood, choose_between, shape_noise
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
 
 Kernel = Literal["exact", "paper"]
 
 
-class RhoMetropolis(BlockedStep):
+class RhoMetropolis(SeededStep):
     """Metropolis step for a `BeliefSample` that only a `SoftmaxChoice` reads; rho_1, ..., rho_T move independently.
 
     Parameters
@@ -31,7 +31,6 @@ class RhoMetropolis(BlockedStep):
     """
 
     name = "rho_metropolis"
-    _state_class = StepMethodState
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"rho_accept": (np.float64, [])}
 
     def __init__(
@@ -45,8 +44,7 @@ class RhoMetropolis(BlockedStep):
         if kernel not in ("exact", "paper"):
             raise ValueError(f"kernel is 'exact' or 'paper', not {kernel!r}.")
         model = pm.modelcontext(model)
-        self.vars = get_value_vars_from_user_vars(vars, model)
-        self.rng = get_random_generator(rng)
+        super().__init__(vars, model, rng)
         self.kernel = kernel
         rho = only_variable(self.vars, model, "RhoMetropolis")
         choice = chosen_by(model, rho)
@@ -60,6 +58,7 @@ class RhoMetropolis(BlockedStep):
         likelihood = _LinearLikelihood if is_linear_in(rho, parameters(choice)[0]) else _GraphLikelihood
         self._log_likelihood = likelihood(model, rho, choice)
         self._target = model.rvs_to_values[rho].name
+        self._last: tuple[np.ndarray | None, np.ndarray] = (None, np.empty(0))
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:
@@ -77,15 +76,19 @@ class RhoMetropolis(BlockedStep):
         proposal = self._draw(values)
         alternative = point[self._target] if self.kernel == "exact" else self._draw(values)
         rho = np.empty_like(proposal)
-        accepted = choose_between(
-            proposal,
-            alternative,
-            self._log_likelihood(point, proposal),
-            self._log_likelihood(point, alternative),
-            self.rng.random(len(rho)),
-            rho,
-        )
+        log_proposal = self._log_likelihood(point, proposal)
+        log_alternative = self._log_likelihood_of_state(point, alternative)
+        uniform = self.rng.random(len(rho))
+        accepted = choose_between(proposal, alternative, log_proposal, log_alternative, uniform, rho)
+        self._last = (rho, log_alternative)
         return {**point, self._target: rho}, [{"rho_accept": accepted}]
+
+    def _log_likelihood_of_state(self, point: Point, rho: np.ndarray) -> np.ndarray:
+        """Known from the last step if `rho` is the very array it returned and nothing else can have changed."""
+        state, log_likelihood = self._last
+        if rho is state and self._log_likelihood.is_fixed:
+            return log_likelihood
+        return self._log_likelihood(point, rho)
 
     def _draw(self, values: dict[str, np.ndarray]) -> np.ndarray:
         mean, root = values["mean"], values["root"]
@@ -105,7 +108,8 @@ class _LinearLikelihood:
         _, context, alpha = utility.owner.inputs
         chosen = model.rvs_to_values[choice]
         self._read = GraphReader(model, {"context": context, "available": available, "chosen": chosen, "alpha": alpha})
-        self._contrasts = self._prepare(self._read.fixed) if self._read.is_fixed(*self._read.names) else None
+        self.is_fixed = self._read.is_fixed(*self._read.names)
+        self._contrasts = self._prepare(self._read.fixed) if self.is_fixed else None
 
     def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
         contrasts = self._contrasts or self._prepare(self._read(point))
@@ -127,6 +131,7 @@ class _GraphLikelihood:
         inside = set(ancestors([graph]))
         inputs = [value for value in model.value_vars if value in inside]
         self._names = [value.name for value in inputs]
+        self.is_fixed = self._names == [self._rho]
         self._function = compile_graph(inputs, graph)
 
     def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
