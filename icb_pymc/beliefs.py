@@ -1,12 +1,16 @@
 """Parts to declare a belief model with."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
 from pymc.distributions.shape_utils import rv_size_is_none
+from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
@@ -56,6 +60,59 @@ def bayesian_update(
         mean=belief.mean + gain * surprise / predictive_variance,
         root=belief.root - shrinkage * gain[:, None] * projected,
     )
+
+
+def run_updates(
+    initial: GaussianBelief,
+    update: Callable[[GaussianBelief, TensorVariable, TensorVariable], GaussianBelief],
+    chosen_context: TensorVariable,
+    reward: TensorVariable,
+) -> GaussianBelief:
+    """All beliefs beta_1, ..., beta_T: one update function, run by scan over what was chosen and felt.
+
+    Parameters
+    ----------
+    initial : GaussianBelief
+        beta_1.
+    update : callable
+        ``update(belief, chosen_context, reward) -> belief``, the belief-update function f.
+    chosen_context : tensor (time, feature)
+        x_t[a_t].
+    reward : tensor (time,)
+
+    Returns
+    -------
+    GaussianBelief
+        With a leading time dimension.
+    """
+
+    def one_update(
+        context_t: TensorVariable, reward_t: TensorVariable, mean: TensorVariable, root: TensorVariable
+    ) -> tuple[TensorVariable, ...]:
+        return tuple(update(GaussianBelief(mean, root), context_t, reward_t))
+
+    later = pytensor.scan(
+        one_update,
+        sequences=[chosen_context[:-1], reward[:-1]],
+        outputs_info=list(initial),
+        return_updates=False,
+    )
+    first_and_later = [pt.concatenate([first[None], rest]) for first, rest in zip(initial, later, strict=True)]
+    return GaussianBelief(*first_and_later)
+
+
+class BayesianLearning(OpFromGraph):
+    """The graph of `bayesian_learning`, kept whole so that steps can see that a path is made by equation 1."""
+
+
+def bayesian_learning(
+    initial: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
+) -> GaussianBelief:
+    """All beliefs of a Bayesian learner: `run_updates` with `bayesian_update`."""
+    inputs = [*initial, chosen_context, reward, pt.as_tensor(sigma, dtype="float64")]
+    mean, root, context, felt, noise = dummies = [value.type() for value in inputs]
+    path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, felt)
+    return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
 
 
 class BeliefSampleRV(SymbolicRandomVariable):

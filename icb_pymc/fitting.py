@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -12,20 +12,41 @@ import pytensor
 import xarray as xr
 
 from icb_pymc import __version__
+from icb_pymc.belief_paths import with_beliefs
 from icb_pymc.catalogue import described, find, settings
 from icb_pymc.decisions import validate
+from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.presets import Preset
-from icb_pymc.steps.assign import sweep_for
+from icb_pymc.starts import scattered_starts
+from icb_pymc.steps.assign import steps_for
 
-SAMPLING: dict[str, Any] = {"draws": 1000, "tune": 1000, "chains": 4, "sweeps": 10, "kernel": "exact"}
+SAMPLING: dict[str, Any] = {
+    "method": "mcmc",
+    "draws": 1000,
+    "tune": 1000,
+    "chains": 4,
+    "sweeps": 10,
+    "kernel": "exact",
+    "iterations": 100,
+}
+CHOICES = {"method": ("mcmc", "em"), "kernel": ("exact", "paper")}
+LATENTS = ("rho", "reward")
+
+
+class Fitted(NamedTuple):
+    """What a method found, and how in words."""
+
+    groups: dict[str, xr.Dataset]
+    sampler: str
 
 
 def fit(
     model: str | Callable[..., pm.Model],
     decisions: xr.Dataset,
     *,
+    method: str | None = None,
     draws: int | None = None,
     tune: int | None = None,
     chains: int | None = None,
@@ -34,17 +55,20 @@ def fit(
     preset: str | None = None,
     kernel: str | None = None,
     sweeps: int | None = None,
-    keep_rho: bool = False,
+    iterations: int | None = None,
+    keep_latents: bool = False,
     progressbar: bool = True,
     **hyperparameters: Any,
 ) -> InferenceData:
-    """Sample the posterior of a model.
+    """Fit a model.
 
     Parameters
     ----------
     model : str or callable
         Name in the catalogue, or a function ``decisions -> pm.Model``.
     decisions : Dataset
+    method : {"mcmc", "em"}, optional
+        The posterior (default), or for B-ICB the point estimates of Algorithm 1.
     draws, tune, chains, cores : int, optional
         As in `pm.sample`; by default 1000, 1000, 4, and all the cores that this process may use.
     seed : int, optional
@@ -55,73 +79,138 @@ def fit(
         How rho is sampled, see `RhoMetropolis`.
     sweeps : int, optional
         Sweeps of the sampler per recorded draw, 10 by default.
-    keep_rho : bool
-        Keep the draws of rho, which are as large as those of the belief, and the pointwise log-likelihood.
+    iterations : int, optional
+        Of EM, 100 by default.
+    keep_latents : bool
+        Keep the draws of rho and of rewards, which take more room than those of the belief, and the pointwise
+        log-likelihood.
     **hyperparameters
         Handed to the model.
 
     Returns
     -------
     InferenceData
-        Groups posterior, sample_stats, observed_data and constant_data (the decisions, truth included), and
-        log_likelihood with `keep_rho`; attrs say how it was made.
+        Groups posterior, sample_stats, observed_data and constant_data (the decisions, truth included);
+        log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made.
     """
     declare = find(model, "inverse model") if isinstance(model, str) else model
     validate(decisions)
     chosen = _preset(declare, preset, decisions)
-    asked = {"draws": draws, "tune": tune, "chains": chains, "kernel": kernel, "sweeps": sweeps}
+    asked = {
+        "method": method,
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "kernel": kernel,
+        "sweeps": sweeps,
+        "iterations": iterations,
+    }
     sampling = SAMPLING | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
     _check_sampling(sampling)
-    given = settings(declare, chosen.hyperparameters | hyperparameters)
-    declared = declare(decisions, **chosen.hyperparameters | hyperparameters)
+    given = chosen.hyperparameters | hyperparameters
+    complete = settings(declare, given)
 
     started = time.perf_counter()
-    sweep = sweep_for(declared, kernel=sampling["kernel"], sweeps=sampling["sweeps"])
-    kept = [rv.name for rv in declared.free_RVs if keep_rho or rv.name != "rho"]
-    with declared:
+    if sampling["method"] == "em":
+        fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
+    else:
+        fitted = _sample(declare, decisions, complete, given, sampling, seed, cores, keep_latents, progressbar)
+    seconds = time.perf_counter() - started
+
+    groups = fitted.groups | {
+        "observed_data": decisions[["chosen"]].drop_attrs(),
+        "constant_data": decisions.drop_vars("chosen"),
+    }
+    attrs = {
+        "model": declare.__name__,
+        "hyperparameters": described(complete),
+        "preset": preset or "none",
+        "method": sampling["method"],
+        "sampler": fitted.sampler,
+        "draws": sampling["draws"],
+        "tune": sampling["tune"],
+        "chains": groups["posterior"].sizes["chain"],
+        "seed": -1 if seed is None else seed,
+        "seconds": round(seconds, 3),
+        "icb_pymc": __version__,
+        "versions": described({library.__name__: library.__version__ for library in (pm, pytensor, np, xr)}),
+    }
+    return from_groups(groups, attrs)
+
+
+def _sample(
+    declare: Callable[..., pm.Model],
+    decisions: xr.Dataset,
+    complete: dict[str, Any],
+    given: dict[str, Any],
+    sampling: dict[str, Any],
+    seed: int | None,
+    cores: int | None,
+    keep_latents: bool,
+    progressbar: bool,
+) -> Fitted:
+    model = declare(decisions, **given)
+    steps = steps_for(model, kernel=sampling["kernel"], sweeps=sampling["sweeps"])
+    with model:
         sampled = pm.sample(
             draws=sampling["draws"],
             tune=sampling["tune"],
             chains=sampling["chains"],
             cores=cores or min(sampling["chains"], _usable_cores()),
             random_seed=seed,
-            step=sweep,
-            var_names=kept,
-            # Starts drawn from the prior are far apart, so that R-hat can tell when chains have not met.
-            initvals={rv: "prior" for rv in declared.free_RVs},
+            step=steps or None,
+            var_names=[rv.name for rv in model.free_RVs if keep_latents or rv.name != "rho"],
+            initvals=scattered_starts(model, decisions, complete.get("alpha"), sampling["chains"], seed),
             progressbar=progressbar,
             # PyMC's checks go through the components one by one, which takes longer than the sampling.
             compute_convergence_checks=False,
         )
-        if keep_rho:
+        if keep_latents:
             pm.compute_log_likelihood(sampled, progressbar=False)
-    seconds = time.perf_counter() - started
-
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats", "log_likelihood")}
+    groups["posterior"] = with_beliefs(groups["posterior"], model)
+    if not keep_latents:
+        groups["posterior"] = groups["posterior"].drop_vars(LATENTS, errors="ignore")
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
-    groups["observed_data"] = decisions[["chosen"]].drop_attrs()
-    groups["constant_data"] = decisions.drop_vars("chosen")
-    attrs = {
-        "model": declare.__name__,
-        "hyperparameters": described(given),
-        "preset": preset or "none",
-        "sampler": _sampler(declared, sweep, sampling),
-        "draws": sampling["draws"],
-        "tune": sampling["tune"],
-        "chains": sampling["chains"],
-        "seed": -1 if seed is None else seed,
-        "seconds": round(seconds, 3),
-        "icb_pymc": __version__,
-        "versions": described(
-            {
-                "pymc": pm.__version__,
-                "pytensor": pytensor.__version__,
-                "numpy": np.__version__,
-                "xarray": xr.__version__,
-            }
-        ),
+    return Fitted(groups, _steps_in_words(model, steps, sampling))
+
+
+def _maximise(
+    declare: Callable[..., pm.Model],
+    decisions: xr.Dataset,
+    given: dict[str, Any],
+    sampling: dict[str, Any],
+    seed: int | None,
+    progressbar: bool,
+) -> Fitted:
+    settings_of_em = getattr(sys.modules[declare.__module__], "em_settings", None)
+    if settings_of_em is None:
+        raise InputError(f"'{declare.__name__}' cannot be fitted by EM; use method 'mcmc'.")
+    result = expectation_maximisation(
+        decisions,
+        **settings_of_em(decisions, given, as_published=sampling["kernel"] == "paper"),
+        iterations=sampling["iterations"],
+        draws=sampling["draws"],
+        tune=sampling["tune"],
+        seed=seed,
+        progressbar=progressbar,
+    )
+    coords = {"chain": [0], "draw": np.arange(sampling["draws"])}
+    coords |= {dim: decisions[dim].values for dim in ("time", "feature")}
+    estimates = {
+        "rho_env": (("chain", "draw", "feature"), np.tile(result.rho_env[-1], (1, sampling["draws"], 1))),
+        "strength": (("chain", "draw"), np.full((1, sampling["draws"]), result.strength[-1])),
+        "belief": (("chain", "draw", "time", "feature"), result.belief[None]),
     }
-    return from_groups(groups, attrs)
+    path = {
+        "rho_env": (("iteration", "feature"), result.rho_env),
+        "strength": ("iteration", result.strength),
+        "rho_accept": ("iteration", result.accepted),
+    }
+    path_coords = {"iteration": np.arange(1, sampling["iterations"] + 1), "feature": coords["feature"]}
+    groups = {"posterior": xr.Dataset(estimates, coords), "em_path": xr.Dataset(path, path_coords)}
+    words = f"EM, {sampling['iterations']} iterations of {sampling['tune']} + {sampling['draws']} sweeps"
+    return Fitted(groups, f"{words} (kernel {sampling['kernel']}); rho_env and strength are point estimates")
 
 
 def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Dataset) -> Preset:
@@ -141,19 +230,22 @@ def _usable_cores() -> int:
 
 
 def _check_sampling(sampling: dict[str, Any]) -> None:
-    for name in ("draws", "chains", "sweeps"):
+    for name in ("draws", "chains", "sweeps", "iterations"):
         if sampling[name] < 1:
             raise InputError(f"{name}={sampling[name]}: give at least one.")
     if sampling["tune"] < 0:
         raise InputError(f"tune={sampling['tune']}: give zero or more.")
-    if sampling["kernel"] not in ("exact", "paper"):
-        raise InputError(f"kernel={sampling['kernel']!r}: it is 'exact' or 'paper'.")
+    for name, words in CHOICES.items():
+        if sampling[name] not in words:
+            raise InputError(f"{name}={sampling[name]!r}: it is {' or '.join(repr(word) for word in words)}.")
 
 
-def _sampler(model: pm.Model, sweep: Any, sampling: dict[str, Any]) -> str:
-    """The steps in words, e.g. 'belief_gibbs, rho_metropolis (kernel exact), 10 sweeps per draw'."""
-    if sweep is None:
+def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
+    """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
+    if not steps:
         return "PyMC's choice (NUTS where it applies)"
-    names = ", ".join(f"{m.name} (kernel {m.kernel})" if hasattr(m, "kernel") else m.name for m in sweep.methods)
-    rest = len(model.free_RVs) - len(sweep.methods)
-    return f"{names}, {sampling['sweeps']} sweeps per draw" + (f"; {rest} variables by PyMC's choice" if rest else "")
+    swept, *others = steps
+    words = [*(method.name for method in swept.methods), f"kernel {sampling['kernel']}"]
+    words += [f"{sampling['sweeps']} sweeps per draw", *(step.name for step in others)]
+    rest = len(model.free_RVs) - sum(len(step.vars) for step in steps)
+    return ", ".join(words) + (f"; {rest} variables by PyMC's choice" if rest else "")

@@ -3,6 +3,7 @@
 Everything that differs between the two lines is in this file.
 """
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,10 @@ def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> I
         return tree
     import arviz as az
 
-    return az.InferenceData(attrs=dict(attrs), **groups)
+    with warnings.catch_warnings():
+        # A group that the schema does not know, such as the path of EM, is no mistake.
+        warnings.filterwarnings("ignore", message=".*group is not defined in the InferenceData scheme")
+        return az.InferenceData(attrs=dict(attrs), **groups)
 
 
 def group_names(result: InferenceData) -> list[str]:

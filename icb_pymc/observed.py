@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pymc as pm
 import xarray as xr
 from pymc.logprob.abstract import MeasurableOp
@@ -34,6 +35,13 @@ def hyperparameter(name: str, value: Any) -> Any:
     if is_distribution and value not in model.basic_RVs:
         return model.register_rv(value, name)
     return value
+
+
+def chosen_context(decisions: xr.Dataset) -> TensorVariable:
+    """x_t[a_t], the context of the candidate that was chosen, as data of the model (time, feature)."""
+    steps = np.arange(decisions.sizes["time"])
+    values = decisions["context"].values[steps, decisions["chosen"].values]
+    return pm.Data("chosen_context", values, dims=("time", "feature"))
 
 
 def observe_choice(decisions: xr.Dataset, utility: TensorVariable) -> TensorVariable:

@@ -46,4 +46,4 @@ def trace(dated_decisions):
     """A small NB-ICB fit, with rho kept."""
     from icb_pymc import fit
 
-    return fit("nb_icb", dated_decisions, draws=120, tune=50, chains=2, seed=1, keep_rho=True, progressbar=False)
+    return fit("nb_icb", dated_decisions, draws=120, tune=50, chains=2, seed=1, keep_latents=True, progressbar=False)

@@ -20,7 +20,7 @@ def test_a_fit_holds_posterior_decisions_and_how_it_was_made(trace, dated_decisi
     np.testing.assert_array_equal(group(trace, "observed_data")["chosen"], dated_decisions["chosen"])
     xr.testing.assert_equal(group(trace, "constant_data"), dated_decisions.drop_vars("chosen"))
     assert trace.attrs["model"] == "nb_icb"
-    assert trace.attrs["sampler"] == "belief_gibbs, rho_metropolis (kernel exact), 10 sweeps per draw"
+    assert trace.attrs["sampler"] == "belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw"
     assert json.loads(trace.attrs["hyperparameters"])["alpha"] == 20.0
     assert trace.attrs["seed"] == 1
     assert {"pymc", "numpy"} <= set(json.loads(trace.attrs["versions"]))

@@ -35,7 +35,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("--seed", type=seed_number, help="same seed, same trace, whatever the cores")
     parser.add_argument("--preset", choices=["paper"], help="settings of the published experiments")
     parser.add_argument("--kernel", choices=["exact", "paper"], help="how rho is sampled (default: exact)")
-    parser.add_argument("--keep-rho", action="store_true", help="keep rho and the pointwise log-likelihood")
+    parser.add_argument("--method", choices=["mcmc", "em"], help="posterior, or B-ICB's EM (default: mcmc)")
+    parser.add_argument("--iterations", type=whole_number, help="iterations of EM (default: 100)")
+    parser.add_argument("--keep-latents", action="store_true", help="keep rho, rewards and the log-likelihood")
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_settings(parser)
     add_table_columns(parser)
@@ -70,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         preset=options.preset,
         kernel=options.kernel,
-        keep_rho=options.keep_rho,
+        method=options.method,
+        iterations=options.iterations,
+        keep_latents=options.keep_latents,
         **given,
     )
     write_trace(trace, options.output)

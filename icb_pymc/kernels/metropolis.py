@@ -42,26 +42,34 @@ def choice_contrasts(context: Floats, available: Flags, chosen: Integers, invers
 
 
 # Only the order of the terms of each sum is left to the compiler, which may then add several at once.
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+REORDER_SUMS = {"reassoc", "contract"}
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def decision_log_likelihood(contrasts: Contrasts, t: int, rho: Floats) -> float:
+    """log π(x_t)[a_t] of equation 2 for decision t and ρ (k,)."""
+    # The chosen action itself has contrast zero, so one action alone gives exactly log 1.
+    peak, total = 0.0, 1.0
+    for row in range(contrasts.first[t], contrasts.first[t + 1]):
+        contrast = 0.0
+        for i in range(rho.size):
+            contrast += contrasts.values[row, i] * rho[i]
+        if contrast <= peak:
+            total += np.exp(contrast - peak)
+        else:
+            total = total * np.exp(peak - contrast) + 1.0
+            peak = contrast
+    return -(peak + np.log(total))
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def choice_log_likelihood(contrasts: Contrasts, rho: Floats, out: Floats) -> None:
     """log π(x_t)[a_t] = -log(1 + Σ exp(contrast · ρ_t)) of equation 2 into ``out`` (T,), for ρ (T, k)."""
-    T, k = rho.shape
-    for t in range(T):
-        # The chosen action itself has contrast zero, so one action alone gives exactly log 1.
-        peak, total = 0.0, 1.0
-        for row in range(contrasts.first[t], contrasts.first[t + 1]):
-            contrast = 0.0
-            for i in range(k):
-                contrast += contrasts.values[row, i] * rho[t, i]
-            if contrast <= peak:
-                total += np.exp(contrast - peak)
-            else:
-                total = total * np.exp(peak - contrast) + 1.0
-                peak = contrast
-        out[t] = -(peak + np.log(total))
+    for t in range(rho.shape[0]):
+        out[t] = decision_log_likelihood(contrasts, t, rho[t])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def shape_noise(center: Floats, roots: Floats, noise: Floats, out: Floats) -> None:
     """center_t + L_t noise_t into ``out`` (T, k), with roots L (T, k, k): draws from the beliefs of B-ICB."""
     T, k = center.shape

@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.shared_axes import covariance_root
 
 Floats = NDArray[np.float64]
@@ -122,7 +123,7 @@ def _covariance_path(
     return covariance, root, gain
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def belief_means(gain: Floats, start_mean: Floats, chosen_context: Floats, reward: Floats, out: Floats) -> None:
     """μ_1..μ_T of equation 1 into ``out`` (T, k), in O(Tk): μ_{t+1} = μ_t + gain_t (r_t - <μ_t, x_t>)."""
     T, k = chosen_context.shape
@@ -159,7 +160,7 @@ def reward_gains(covariance: Floats, chosen_context: Floats, sigma: float) -> Re
     return RewardGains(chosen_context, feedback, shrink, spread)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def draw_reward_path(
     gains: RewardGains, start_mean: Floats, rho_env: Floats, rho: Floats, noise: Floats, out: Floats
 ) -> None:

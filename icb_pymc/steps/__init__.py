@@ -3,11 +3,13 @@
 import pymc as pm
 
 from icb_pymc.steps.belief_gibbs import BeliefGibbs
+from icb_pymc.steps.learner_metropolis import LearnerMetropolis
+from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import RhoMetropolis
 from icb_pymc.steps.sweep import Sweep
 
-__all__ = ["BeliefGibbs", "RhoMetropolis", "Sweep"]
+__all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "Sweep"]
 
-for _step in (BeliefGibbs, RhoMetropolis):
+for _step in (BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
     if _step not in pm.STEP_METHODS:
         pm.STEP_METHODS.append(_step)

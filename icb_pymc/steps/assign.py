@@ -1,23 +1,38 @@
 """Which of our steps a model can be sampled with."""
 
 import pymc as pm
-from pymc.step_methods.compound import BlockedStep
+from pymc.step_methods.compound import BlockedStep, CompoundStep
+from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BeliefSampleRV
-from icb_pymc.processes import WienerProcessRV
-from icb_pymc.steps.belief_gibbs import BeliefGibbs, sampled_from
-from icb_pymc.steps.graph import has_op
-from icb_pymc.steps.rho_metropolis import Kernel, RhoMetropolis, chosen_by
+from icb_pymc.steps.belief_gibbs import BeliefGibbs
+from icb_pymc.steps.learner_metropolis import LearnerMetropolis
+from icb_pymc.steps.reward_gibbs import RewardGibbs
+from icb_pymc.steps.rho_metropolis import Kernel, RhoMetropolis
 from icb_pymc.steps.sweep import Sweep
 
+SWEPT = (BeliefGibbs, RewardGibbs, RhoMetropolis)
 
-def sweep_for(model: pm.Model, *, kernel: Kernel = "exact", sweeps: int = 1) -> Sweep | None:
-    """One `Sweep` over all free variables of `model` that our steps know, in the order of the model; or None."""
-    steps: list[BlockedStep] = []
+
+def steps_for(model: pm.Model, *, kernel: Kernel = "exact", sweeps: int = 1) -> list[BlockedStep | CompoundStep]:
+    """Steps for all free variables of `model` that ours know; the rest is left to PyMC.
+
+    The latent paths are swept over `sweeps` times per draw; hyperparameters, whose moves cost more, move once.
+    """
     with model:
-        for variable in model.free_RVs:
-            if has_op(variable, WienerProcessRV) and sampled_from(model, variable) is not None:
-                steps.append(BeliefGibbs([variable]))
-            elif has_op(variable, BeliefSampleRV) and chosen_by(model, variable) is not None:
-                steps.append(RhoMetropolis([variable], kernel=kernel))
-    return Sweep(steps, sweeps) if steps else None
+        known = {step: _known_to(step, model) for step in (*SWEPT, LearnerMetropolis)}
+        swept: list[BlockedStep] = []
+        if known[BeliefGibbs]:
+            swept.append(BeliefGibbs(known[BeliefGibbs]))
+        if known[RewardGibbs]:
+            # As printed, Algorithm 1 moves rewards only given rho.
+            swept.append(RewardGibbs(known[RewardGibbs], interweave=kernel == "exact"))
+        if known[RhoMetropolis]:
+            swept.append(RhoMetropolis(known[RhoMetropolis], kernel=kernel))
+        steps: list[BlockedStep | CompoundStep] = [Sweep(swept, sweeps)] if swept else []
+        if known[LearnerMetropolis]:
+            steps.append(LearnerMetropolis(known[LearnerMetropolis]))
+    return steps
+
+
+def _known_to(step: type[BlockedStep], model: pm.Model) -> list[TensorVariable]:
+    return [rv for rv in model.free_RVs if step.competence(rv, True)]

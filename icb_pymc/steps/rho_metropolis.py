@@ -4,16 +4,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pymc as pm
-from pymc.pytensorf import compile as compile_graph
 from pymc.step_methods.compound import Competence
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
-from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts, choice_log_likelihood, choose_between, shape_noise
-from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.kernels.metropolis import choose_between, shape_noise
+from icb_pymc.policy import SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
+from icb_pymc.steps.graph import Point, children, context_model, has_op, only_variable
+from icb_pymc.steps.learning import belief_reader
+from icb_pymc.steps.likelihood import choice_likelihood
 
 Kernel = Literal["exact", "paper"]
 
@@ -53,10 +53,8 @@ class RhoMetropolis(SeededStep):
                 f"RhoMetropolis needs a BeliefSample that is read by one SoftmaxChoice alone; '{rho.name}' is not. "
                 "Sample it with NUTS: pm.sample(step=pm.NUTS())."
             )
-        mean, root = parameters(rho)
-        self._read = GraphReader(model, {"mean": mean, "root": root})
-        likelihood = _LinearLikelihood if is_linear_in(rho, parameters(choice)[0]) else _GraphLikelihood
-        self._log_likelihood = likelihood(model, rho, choice)
+        self._beliefs = belief_reader(model, rho)
+        self._log_likelihood = choice_likelihood(model, rho, choice)
         self._target = model.rvs_to_values[rho].name
         self._last: tuple[np.ndarray | None, np.ndarray] = (None, np.empty(0))
 
@@ -72,9 +70,9 @@ class RhoMetropolis(SeededStep):
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """One proposal for each rho_t."""
-        values = self._read(point)
-        proposal = self._draw(values)
-        alternative = point[self._target] if self.kernel == "exact" else self._draw(values)
+        mean, root = self._beliefs.beliefs(point)
+        proposal = self._draw(mean, root)
+        alternative = point[self._target] if self.kernel == "exact" else self._draw(mean, root)
         rho = np.empty_like(proposal)
         log_proposal = self._log_likelihood(point, proposal)
         log_alternative = self._log_likelihood_of_state(point, alternative)
@@ -90,8 +88,7 @@ class RhoMetropolis(SeededStep):
             return log_likelihood
         return self._log_likelihood(point, rho)
 
-    def _draw(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        mean, root = values["mean"], values["root"]
+    def _draw(self, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
         noise = self.rng.standard_normal(mean.shape)
         if root.ndim == 2:
             return mean + noise @ root.T
@@ -100,50 +97,7 @@ class RhoMetropolis(SeededStep):
         return drawn
 
 
-class _LinearLikelihood:
-    """log p(a_t | x_t, rho_t) for every t, where the utility is linear in rho."""
-
-    def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
-        utility, available = parameters(choice)
-        _, context, alpha = utility.owner.inputs
-        chosen = model.rvs_to_values[choice]
-        self._read = GraphReader(model, {"context": context, "available": available, "chosen": chosen, "alpha": alpha})
-        self.is_fixed = self._read.is_fixed(*self._read.names)
-        self._contrasts = self._prepare(self._read.fixed) if self.is_fixed else None
-
-    def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
-        contrasts = self._contrasts or self._prepare(self._read(point))
-        out = np.empty(len(rho))
-        choice_log_likelihood(contrasts, rho, out)
-        return out
-
-    @staticmethod
-    def _prepare(values: dict[str, np.ndarray]) -> Contrasts:
-        return choice_contrasts(values["context"], values["available"], values["chosen"], float(values["alpha"]))
-
-
-class _GraphLikelihood:
-    """log p(a_t | x_t, rho_t) for every t, evaluated from the graph: for rewards that are not linear."""
-
-    def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
-        (graph,) = model.logp(vars=[choice], sum=False)
-        self._rho = model.rvs_to_values[rho].name
-        inside = set(ancestors([graph]))
-        inputs = [value for value in model.value_vars if value in inside]
-        self._names = [value.name for value in inputs]
-        self.is_fixed = self._names == [self._rho]
-        self._function = compile_graph(inputs, graph)
-
-    def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
-        return self._function(*(rho if name == self._rho else point[name] for name in self._names))
-
-
 def chosen_by(model: pm.Model, rho: TensorVariable) -> TensorVariable | None:
     """The `SoftmaxChoice` that `rho` leads to, if nothing else reads `rho`."""
     readers = children(model, rho)
     return readers[0] if len(readers) == 1 and has_op(readers[0], SoftmaxChoiceRV) else None
-
-
-def is_linear_in(rho: TensorVariable, utility: TensorVariable) -> bool:
-    """Whether a utility was declared by `linear_utility` of `rho`."""
-    return has_op(utility, LinearUtility) and utility.owner.inputs[0] is rho

@@ -12,7 +12,7 @@ from icb_pymc.models import nb_icb
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.processes import WienerProcess
 from icb_pymc.steps import BeliefGibbs, RhoMetropolis, Sweep
-from icb_pymc.steps.assign import sweep_for
+from icb_pymc.steps.assign import steps_for
 
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
 STRAY = np.array([[0.5, 0.1], [0.1, 0.4]])
@@ -115,7 +115,7 @@ def stepped(model, kernel):
             chains=2,
             cores=1,
             random_seed=5,
-            step=sweep_for(model, kernel=kernel, sweeps=5),
+            step=steps_for(model, kernel=kernel, sweeps=5),
             progressbar=False,
             compute_convergence_checks=False,
         )

@@ -1,0 +1,46 @@
+"""Beliefs of a Bayesian learner from posterior draws: computed once after sampling, not by a scan at each draw."""
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.traversal import ancestors
+
+from icb_pymc.steps.graph import parameters
+from icb_pymc.steps.learning import Learning, LearningReader, covariances_of, learner_behind
+
+
+def with_beliefs(posterior: xr.Dataset, model: pm.Model) -> xr.Dataset:
+    """Posterior with `belief` (time, feature), the mean of the agent's belief at each time.
+
+    Parameters
+    ----------
+    posterior : Dataset
+        Draws of the rewards and hyperparameters of `model`; returned as it is if it has `belief` already.
+    model : pm.Model
+        A model with a `bayesian_learning`, such as B-ICB.
+    """
+    learner = learner_behind(model)
+    if "belief" in posterior or learner is None:
+        return posterior
+    graphs = dict(zip(LearningReader.NAMES, parameters(learner)[0].owner.inputs, strict=True))
+    inside = set(ancestors(list(graphs.values())))
+    needed = [rv for rv in model.free_RVs if rv in inside]
+    evaluate = compile_graph(needed, list(graphs.values()), on_unused_input="ignore")
+    draws = [posterior[rv.name].values for rv in needed]
+    chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
+    belief: np.ndarray | None = None
+    known: tuple[bytes, float] | None = None
+    covariances = None
+    for chain, draw in np.ndindex(chains, length):
+        start_mean, root, context, reward, sigma = evaluate(*(values[chain, draw] for values in draws))
+        if (root.tobytes(), float(sigma)) != known:
+            known, covariances = (root.tobytes(), float(sigma)), covariances_of(root, context, float(sigma))
+        assert covariances is not None
+        learning = Learning(start_mean, root, context, reward, float(sigma), covariances)
+        if belief is None:
+            belief = np.empty((chains, length, *context.shape))
+        belief[chain, draw] = learning.mean
+    return posterior.assign(belief=(("chain", "draw", "time", "feature"), belief)).assign_coords(
+        {dim: list(model.coords[dim]) for dim in ("time", "feature") if dim not in posterior.coords}
+    )

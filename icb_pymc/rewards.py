@@ -1,0 +1,61 @@
+"""The rewards that the agent perceives."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+
+class LinearRewardRV(SymbolicRandomVariable):
+    """Random graph of `LinearReward`."""
+
+    name = "linear_reward"
+    extended_signature = "[rng],[size],(k),(k),()->[rng],()"
+    _print_name = ("LinearReward", "\\operatorname{LinearReward}")
+
+    @classmethod
+    def rv_op(cls, rho_env: Any, context: Any, sigma: Any, *, size: Any = None, rng: Any = None) -> TensorVariable:
+        parameters = [pt.as_tensor(p) for p in (rho_env, context, sigma)]
+        size = normalize_size_param(size)
+        mean = _mean_reward(*parameters[:2])
+        shape = mean.shape if rv_size_is_none(size) else tuple(size)
+        noise = pm.Normal.dist(shape=shape, rng=rng)
+        next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
+        inputs = [rng, size, *parameters]
+        return cls(inputs=inputs, outputs=[next_rng, mean + parameters[2] * noise])(*inputs)
+
+
+class LinearReward(Continuous):
+    r"""Reward :math:`r_t \sim N(\langle \rho_{env}, x_t[a_t] \rangle, \sigma^2)` of the chosen candidate.
+
+    Parameters
+    ----------
+    rho_env : tensor (feature,)
+    context : tensor (..., feature)
+        x_t[a_t], the context of the chosen candidate.
+    sigma : tensor or number
+    """
+
+    rv_type = LinearRewardRV
+    rv_op = LinearRewardRV.rv_op
+
+    @classmethod
+    def dist(cls, rho_env: Any, context: Any, sigma: Any, **kwargs: Any) -> TensorVariable:
+        return super().dist([pt.as_tensor(p, dtype="float64") for p in (rho_env, context, sigma)], **kwargs)
+
+    def support_point(rv, size, rho_env, context, sigma):  # type: ignore[no-untyped-def]
+        mean = _mean_reward(rho_env, context)
+        return mean if rv_size_is_none(size) else pt.zeros(size) + mean
+
+    def logp(value, rho_env, context, sigma):  # type: ignore[no-untyped-def]
+        surprise = (value - _mean_reward(rho_env, context)) / sigma
+        return -0.5 * surprise**2 - pt.log(sigma) - 0.5 * np.log(2 * np.pi)
+
+
+def _mean_reward(rho_env: TensorVariable, context: TensorVariable) -> TensorVariable:
+    return (context * rho_env).sum(axis=-1)

@@ -1,0 +1,26 @@
+"""Where chains start: far apart, so that R-hat can tell when they have not met."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from icb_pymc.kernels.metropolis import choice_contrasts
+
+# Utility contrasts of this size make choices clear-cut: well outside of what a posterior of beliefs holds.
+CONTRAST_SIZE = 2.0
+
+
+def scattered_starts(model: pm.Model, decisions: xr.Dataset, alpha: Any, chains: int, seed: int | None) -> list[Any]:
+    """Initial values for each chain: a random constant preference as rho; everything else is drawn given it."""
+    if "rho" not in [rv.name for rv in model.free_RVs]:
+        return [{}] * chains
+    sharpness = float(alpha) if isinstance(alpha, (int, float)) else 1.0
+    contrasts = choice_contrasts(
+        decisions["context"].values, decisions["available"].values, decisions["chosen"].values, sharpness
+    )
+    typical = np.sqrt((contrasts.values**2).sum(axis=1).mean()) if len(contrasts.values) else 1.0
+    shape = (chains, decisions.sizes["feature"])
+    weights = CONTRAST_SIZE / max(typical, 1e-12) * np.random.default_rng(seed).standard_normal(shape)
+    return [{"rho": np.tile(preference, (decisions.sizes["time"], 1))} for preference in weights]
