@@ -1,6 +1,7 @@
 """Data and fits shared by the tests, so that nothing is simulated or fitted twice."""
 
 import numpy as np
+import pymc  # noqa: F401  (its progress bar keeps the stderr it is imported with: not that of one captured test)
 import pytest
 import xarray as xr
 

@@ -120,3 +120,12 @@ def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, ca
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_b_icb_tells_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "sampling", "--steps", "30", "-o", log]) == 0
+    short = ["--method", "em", "--iterations", "3", "--draws", "20", "--tune", "5", "--seed", "0"]
+    assert main(["fit", "b_icb", log, *short, "-o", trace]) == 0
+    assert "rho_env" in capsys.readouterr().out
+    assert main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")]) == 0

@@ -91,11 +91,14 @@ def summary(trace: object) -> str:
     from icb_pymc.inference_data import group
     from icb_pymc.metrics import relative_importance
 
-    belief = group(trace, "posterior")["belief"]
+    posterior = group(trace, "posterior")
+    belief = posterior["belief"]
     importance = relative_importance(belief).isel(time=[0, -1]).mean(("chain", "draw"))
     first, last = (str(time).partition("T")[0] for time in importance["time"].values)
     columns = {f"at {first}": importance.values[0], f"at {last}": importance.values[1]}
     table = pd.DataFrame(columns, index=pd.Index(importance["feature"].values, name="feature"))
+    if "rho_env" in posterior:
+        table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
     lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
     if belief.sizes["chain"] > 1:
         worst = float(rank_rhat(belief).max())

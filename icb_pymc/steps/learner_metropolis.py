@@ -111,8 +111,11 @@ class LearnerMetropolis(SeededStep):
 
     def _propose(self, point: Point, move: int) -> Point:
         scale = np.exp(self.log_scale[move])
-        moved = {v.name: point[v.name] + scale * self.rng.standard_normal(np.shape(point[v.name])) for v in self.vars}
-        return {**point, **moved}
+        moved = dict(point)
+        for value in self.vars:
+            here = point[value.name]
+            moved[value.name] = np.asarray(here + scale * self.rng.standard_normal(np.shape(here)))
+        return moved
 
     def _weigh(self, point: Point, noise: np.ndarray | None = None) -> _Weighed:
         learning = self._learning(point)

@@ -1,0 +1,47 @@
+# %% [markdown]
+# # Does B-ICB recover what it should? And what does EM, as published, make of the same data?
+#
+# Five Sampling agents at T = 500 on the synthetic liver cohort (no real patient), each with a rho_env drawn from the
+# prior of the model and a belief of strength 10: the prior is the generating one, so 90% intervals should cover 90%.
+
+# %%
+import numpy as np
+import pandas as pd
+
+from icb_pymc import fit, simulate
+from icb_pymc.convergence import rank_rhat
+from icb_pymc.environments.semi_synthetic import semi_synthetic
+from icb_pymc.inference_data import group
+from icb_pymc.metrics import belief_error, coverage, reward_error
+
+STRENGTH = 10.0
+rows = []
+for seed in range(5):
+    arrivals = semi_synthetic(500, 2, seed)
+    features = arrivals.sizes["feature"]
+    rng = np.random.default_rng(1000 + seed)
+    arrivals["true_rho_env"] = ("feature", rng.normal(-1 / features, 2 / features, size=features))
+    decisions = simulate("sampling", arrivals=arrivals, seed=seed, strength=STRENGTH)
+    posterior = fit("b_icb", decisions, strength=STRENGTH, draws=500, tune=500, chains=2, seed=seed, progressbar=False)
+    learnt = fit("b_icb", decisions, draws=500, tune=500, chains=2, seed=seed, progressbar=False)
+    em = fit("b_icb", decisions, preset="paper", seed=seed, progressbar=False)
+    rows.append(
+        {
+            "seed": seed,
+            "covers rho_env": coverage(posterior, "rho_env"),
+            "covers belief": coverage(posterior, "belief"),
+            "worst R-hat": float(rank_rhat(group(posterior, "posterior")["rho_env"]).max()),
+            "belief error": belief_error(posterior),
+            "... strength learnt": belief_error(learnt),
+            "... EM": belief_error(em),
+            "reward error": reward_error(posterior),
+            "... strength learnt ": reward_error(learnt),
+            "... EM ": reward_error(em),
+            "strength": float(group(learnt, "posterior")["strength"].median()),
+            "... EM  ": float(group(em, "em_path")["strength"][-1]),
+        }
+    )
+    print(pd.DataFrame(rows[-1:]).round(3).to_string(index=False, header=seed == 0), flush=True)
+
+# %%
+print(pd.DataFrame(rows).drop(columns="seed").mean().round(3).to_string())

@@ -1,0 +1,161 @@
+"""B-ICB: the declared graph, its posterior under the contract, and EM."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from conftest import make_arrivals
+from scipy.stats import lognorm, multivariate_normal, norm
+
+from icb_pymc import fit, simulate
+from icb_pymc.em import RMSprop, expectation_maximisation
+from icb_pymc.errors import InputError
+from icb_pymc.inference_data import group
+from icb_pymc.models import b_icb
+from icb_pymc.traces import read_trace, write_trace
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    return simulate("sampling", arrivals=make_arrivals(60, 3, 3, seed=2, share_available=0.9), seed=2)
+
+
+@pytest.fixture(scope="module")
+def fitted(decisions):
+    return fit("b_icb", decisions, draws=60, tune=40, chains=2, sweeps=2, seed=4, keep_latents=True, progressbar=False)
+
+
+def beliefs_by_equation_1(decisions, start_mean, start_covariance, reward, sigma):
+    taken = decisions["context"].values[np.arange(decisions.sizes["time"]), decisions["chosen"].values]
+    mean, covariance, path = start_mean, start_covariance, []
+    for x, r in zip(taken, reward, strict=True):
+        path.append((mean, covariance))
+        precision = np.linalg.inv(covariance)
+        covariance = np.linalg.inv(precision + np.outer(x, x) / sigma**2)
+        mean = covariance @ (precision @ mean + r * x / sigma**2)
+    return taken, path
+
+
+def test_the_log_density_is_the_joint_distribution_of_the_paper(decisions):
+    few = decisions.isel(time=slice(0, 5))
+    sigma, alpha, strength, rng = 0.5, 2.0, 3.0, np.random.default_rng(0)
+    model = b_icb(few, sigma=sigma, alpha=alpha, strength=pm.LogNormal.dist(0.3, 0.8))
+    point = {
+        "rho_env": rng.normal(size=3),
+        "reward": rng.normal(size=5),
+        "strength_log__": np.log(strength),
+        "rho": rng.normal(size=(5, 3)),
+    }
+    taken, path = beliefs_by_equation_1(
+        few, np.full(3, -1 / 3), sigma**2 / strength * np.eye(3), point["reward"], sigma
+    )
+    expected = multivariate_normal(np.full(3, -1 / 3), (2 / 3) ** 2).logpdf(point["rho_env"])
+    expected += norm(taken @ point["rho_env"], sigma).logpdf(point["reward"]).sum()
+    expected += lognorm(0.8, scale=np.exp(0.3)).logpdf(strength) + np.log(strength)
+    expected += sum(multivariate_normal(*belief).logpdf(r) for belief, r in zip(path, point["rho"], strict=True))
+    utility = np.where(few["available"], alpha * np.einsum("tak,tk->ta", few["context"], point["rho"]), -np.inf)
+    expected += (utility[np.arange(5), few["chosen"]] - np.logaddexp.reduce(utility, axis=1)).sum()
+    assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected)
+
+
+def test_a_fit_gives_rho_env_strength_and_the_beliefs_that_the_rewards_make(fitted, decisions):
+    posterior = group(fitted, "posterior")
+    assert set(posterior.data_vars) == {"rho_env", "strength", "reward", "rho", "belief"}
+    assert posterior["belief"].dims == ("chain", "draw", "time", "feature")
+    one = posterior.isel(chain=1, draw=30)
+    covariance = 0.01 / float(one["strength"]) * np.eye(3)
+    _, path = beliefs_by_equation_1(decisions, np.full(3, -1 / 3), covariance, one["reward"].values, 0.1)
+    np.testing.assert_allclose(one["belief"], [mean for mean, _ in path], atol=1e-8)
+    assert fitted.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel exact")
+    stats = group(fitted, "sample_stats")
+    assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
+    assert group(fitted, "log_likelihood")["chosen"].shape == (2, 60, 60)
+
+
+def test_one_core_and_two_give_the_same_draws(fitted, decisions):
+    again = fit("b_icb", decisions, draws=60, tune=40, chains=2, cores=1, sweeps=2, seed=4, progressbar=False)
+    assert set(group(again, "posterior").data_vars) == {"rho_env", "strength", "belief"}
+    for name in ("rho_env", "strength", "belief"):
+        np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted, "posterior")[name])
+
+
+@pytest.fixture(scope="module")
+def long_log():
+    return simulate("sampling", arrivals=make_arrivals(300, 3, 3, seed=2), seed=2)
+
+
+def unit(weights):
+    return weights / abs(weights).sum("feature")
+
+
+def test_beliefs_and_rho_env_are_recovered_from_a_long_log(long_log):
+    result = fit("b_icb", long_log, draws=150, tune=150, chains=2, sweeps=3, seed=1, progressbar=False)
+    mean = group(result, "posterior").mean(("chain", "draw"))
+    for estimate, truth in (("belief", "true_belief"), ("rho_env", "true_rho_env")):
+        error = abs(unit(mean[estimate]) - unit(long_log[truth])).sum("feature").mean()
+        baseline = abs(-1 / 3 - unit(long_log[truth])).sum("feature").mean()
+        assert error < 0.2 * baseline
+
+
+def test_every_hyperparameter_may_be_learnt_and_all_are_known_to_one_step(decisions):
+    model = b_icb(
+        decisions,
+        sigma=pm.LogNormal.dist(np.log(0.1), 0.2),
+        alpha=pm.LogNormal.dist(np.log(20.0), 0.2),
+        start_mean=pm.Normal.dist(-1 / 3, 0.1, shape=3),
+    )
+    from icb_pymc.steps.assign import steps_for
+
+    swept, learner = steps_for(model)
+    assert {value.name for value in learner.vars} == {"sigma_log__", "alpha_log__", "start_mean", "strength_log__"}
+    point = model.initial_point()
+    point["rho"] = decisions["true_rho"].values
+    for _ in range(30):
+        point, _ = learner.step(swept.step(point)[0])
+    assert np.exp(point["alpha_log__"]) != 20.0
+    assert all(np.isfinite(value).all() for value in point.values())
+
+
+def test_a_full_start_covariance_takes_the_place_of_the_strength(decisions):
+    model = b_icb(decisions, start_covariance=np.diag([0.1, 0.2, 0.3]))
+    assert {rv.name for rv in model.free_RVs} == {"rho_env", "reward", "rho"}
+
+
+@pytest.mark.parametrize(("kernel", "share_left"), [("exact", 0.95), ("paper", 0.5)])
+def test_em_goes_towards_rho_env_and_keeps_its_path(kernel, share_left, long_log, tmp_path):
+    """By gradient steps of a thousandth, as printed, it is slow; by least squares, as published, it is not."""
+    options = {"iterations": 40, "draws": 400, "tune": 400, "seed": 0, "progressbar": False}
+    result = fit("b_icb", long_log, method="em", kernel=kernel, **options)
+    path = group(result, "em_path")
+    assert path["rho_env"].dims == ("iteration", "feature")
+    errors = abs(unit(path["rho_env"]) - long_log["true_rho_env"]).sum("feature")
+    assert errors[-1] < share_left * errors[0]
+    assert path["strength"].values[0] == 1.0
+    posterior = group(result, "posterior")
+    assert posterior["belief"].shape == (1, 400, 300, 3)
+    np.testing.assert_array_equal(posterior["rho_env"].values[0, 0], path["rho_env"].values[-1])
+    write_trace(result, tmp_path / "trace.nc")
+    assert group(read_trace(tmp_path / "trace.nc"), "em_path")["strength"].shape == (40,)
+    assert "point estimates" in result.attrs["sampler"]
+
+
+def test_the_paper_preset_is_em_as_published(decisions):
+    result = fit("b_icb", decisions, preset="paper", iterations=2, draws=5, tune=5, seed=0, progressbar=False)
+    assert result.attrs["method"] == "em"
+    assert "kernel paper" in result.attrs["sampler"]
+    same = expectation_maximisation(
+        decisions, least_squares=True, as_printed=True, iterations=2, draws=5, tune=5, seed=0, progressbar=False
+    )
+    np.testing.assert_array_equal(group(result, "em_path")["rho_env"], same.rho_env)
+
+
+def test_em_refuses_what_it_learns_itself_and_models_that_it_does_not_know(decisions):
+    with pytest.raises(InputError, match="'strength' is not for EM"):
+        fit("b_icb", decisions, method="em", strength=3.0)
+    with pytest.raises(InputError, match="'nb_icb' cannot be fitted by EM"):
+        fit("nb_icb", decisions, method="em")
+
+
+def test_rmsprop_divides_by_the_running_root_mean_square():
+    climb = RMSprop(0.1, 0.9)
+    assert climb.step(2.0) == pytest.approx(0.1 * 2 / np.sqrt(0.4))
+    assert climb.step(1.0) == pytest.approx(0.1 / np.sqrt(0.36 + 0.1))

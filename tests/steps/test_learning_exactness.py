@@ -1,0 +1,252 @@
+"""The steps of B-ICB together leave its posterior invariant."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from agreement import z_scores
+from conftest import make_arrivals
+from scipy.stats import chi2
+
+from icb_pymc.belief_paths import with_beliefs
+from icb_pymc.beliefs import BeliefSample, bayesian_learning, isotropic_belief
+from icb_pymc.inference_data import group
+from icb_pymc.kernels.reward_path import belief_means, covariance_path
+from icb_pymc.models import b_icb
+from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.rewards import LinearReward
+from icb_pymc.steps import LearnerMetropolis, RewardGibbs, RhoMetropolis
+from icb_pymc.steps.assign import steps_for
+
+SIGMA, ALPHA, STEPS, FEATURES = 0.6, 3.0, 5, 2
+START_MEAN = np.array([-0.2, 0.3])
+ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE = np.array([0.4, -0.3]), np.array([[0.6, 0.2], [0.2, 0.5]])
+LOG_STRENGTH = (0.5, 0.6)
+PROBLEMS = {"two actions": (2, 1.0), "four actions with masks": (4, 0.6)}
+
+
+def joint_model(arrivals):
+    """B-ICB with the choice left free; what was rewarded is given, and not tied to it, so that it can be redrawn."""
+    with pm.Model() as model:
+        strength = pm.LogNormal("strength", *LOG_STRENGTH)
+        rho_env = pm.MvNormal("rho_env", ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
+        felt = pm.Data("felt", arrivals["context"].values[:, 0])
+        reward = LinearReward("reward", rho_env, felt, SIGMA)
+        beliefs = bayesian_learning(isotropic_belief(START_MEAN, SIGMA**2 / strength, 2), felt, reward, SIGMA)
+        rho = BeliefSample("rho", beliefs.mean, beliefs.root)
+        SoftmaxChoice("chosen", linear_utility(rho, arrivals["context"].values, ALPHA), arrivals["available"].values)
+    return model
+
+
+def draw_choice(arrivals, rho, rng):
+    utility = ALPHA * np.einsum("tak,tk->ta", arrivals["context"].values, rho)
+    return np.where(arrivals["available"].values, utility + rng.gumbel(size=utility.shape), -np.inf).argmax(axis=-1)
+
+
+def draw_joint(arrivals, rng):
+    """One draw of everything from the definition of the model."""
+    felt = arrivals["context"].values[:, 0].copy()
+    strength = np.exp(LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal())
+    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
+    reward = felt @ rho_env + SIGMA * rng.standard_normal(STEPS)
+    beliefs = covariance_path(SIGMA**2 / strength * np.eye(FEATURES), felt, SIGMA)
+    mean = np.empty((STEPS, FEATURES))
+    belief_means(beliefs.gain, START_MEAN, felt, reward, mean)
+    rho = mean + np.einsum("tij,tj->ti", beliefs.root, rng.standard_normal((STEPS, FEATURES)))
+    point = {"strength_log__": np.asarray(np.log(strength)), "rho_env": rho_env, "reward": reward, "rho": rho}
+    return point | {"chosen": draw_choice(arrivals, rho, rng)}
+
+
+def functionals(arrivals, point):
+    taken = arrivals["context"].values[np.arange(STEPS), point["chosen"]]
+    mask = arrivals["available"].values[..., None]
+    average = (arrivals["context"].values * mask).sum(axis=1) / mask.sum(axis=1)
+    advantage = ((taken - average) * point["rho"]).sum(axis=-1)
+    log_strength = np.atleast_1d(point["strength_log__"])
+    parts = [log_strength, point["rho_env"], point["reward"], point["rho"].ravel(), advantage]
+    parts += [
+        point["reward"] * advantage,
+        log_strength * advantage,
+        np.outer(point["rho_env"], point["rho"][-1]).ravel(),
+    ]
+    return np.concatenate(parts)
+
+
+def geweke_scores(problem, kernel, interweave=True, iterations=30_000):
+    actions, share = PROBLEMS[problem]
+    arrivals = make_arrivals(STEPS, actions, FEATURES, seed=4, share_available=share)
+    rng = np.random.default_rng(0)
+    direct = np.array([functionals(arrivals, draw_joint(arrivals, rng)) for _ in range(iterations)])
+    model = joint_model(arrivals)
+    with model:
+        steps = [
+            RewardGibbs([model["rho_env"], model["reward"]], rng=1, interweave=interweave),
+            RhoMetropolis([model["rho"]], kernel=kernel, rng=2),
+            LearnerMetropolis([model["strength"]], rng=3),
+        ]
+    steps[2].tune = False
+    point = draw_joint(arrivals, rng)
+    chained = np.empty_like(direct)
+    for i in range(iterations):
+        for step in steps:
+            point, _ = step.step(point)
+        point["chosen"] = draw_choice(arrivals, point["rho"], rng)
+        chained[i] = functionals(arrivals, point)
+    return z_scores(direct[None], chained[None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_geweke_joint_distribution_test_of_the_whole_sweep_passes(problem):
+    assert np.abs(geweke_scores(problem, "exact")).max() < 4.5
+
+
+@pytest.mark.slow
+def test_geweke_joint_distribution_test_rejects_the_printed_kernel():
+    assert np.abs(geweke_scores("two actions", "paper", interweave=False)).max() > 6
+
+
+def small_decisions():
+    arrivals = make_arrivals(STEPS, 3, FEATURES, seed=4, share_available=0.8)
+    rng = np.random.default_rng(1)
+    return arrivals.assign(chosen=("time", draw_choice(arrivals, np.tile([0.5, -0.8], (STEPS, 1)), rng)))
+
+
+def small_b_icb():
+    return b_icb(
+        small_decisions(),
+        sigma=SIGMA,
+        alpha=ALPHA,
+        rho_env_mean=ENVIRONMENT_MEAN,
+        rho_env_covariance=ENVIRONMENT_COVARIANCE,
+        start_mean=START_MEAN,
+        strength=pm.LogNormal.dist(*LOG_STRENGTH),
+    )
+
+
+def flattened(posterior):
+    parts = [np.log(posterior["strength"].values)[..., None], posterior["rho_env"].values, posterior["reward"].values]
+    parts.append(posterior["rho"].values.reshape(*posterior["rho"].shape[:2], -1))
+    return np.concatenate(parts, axis=-1)
+
+
+def sampled_by(step, model, **options):
+    with model:
+        sampled = pm.sample(
+            chains=2, cores=1, step=step, progressbar=False, compute_convergence_checks=False, quiet=True, **options
+        )
+    return flattened(group(sampled, "posterior"))
+
+
+def importance_sampled(draws=300_000):
+    """The posterior from its definition alone: joint draws weighted by the likelihood of the choices."""
+    decisions, rng = small_decisions(), np.random.default_rng(8)
+    taken = decisions["context"].values[np.arange(STEPS), decisions["chosen"]]
+    log_strength = LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal(draws)
+    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE, size=draws)
+    reward = rho_env @ taken.T + SIGMA * rng.standard_normal((draws, STEPS))
+    precision = np.exp(log_strength)[:, None, None] / SIGMA**2 * np.eye(FEATURES)
+    linear = np.einsum("nij,j->ni", precision, START_MEAN)
+    rho = np.empty((draws, STEPS, FEATURES))
+    for t in range(STEPS):
+        covariance = np.linalg.inv(precision)
+        mean = np.einsum("nij,nj->ni", covariance, linear)
+        noise = rng.standard_normal((draws, FEATURES))
+        rho[:, t] = mean + np.einsum("nij,nj->ni", np.linalg.cholesky(covariance), noise)
+        precision = precision + np.outer(taken[t], taken[t]) / SIGMA**2
+        linear = linear + reward[:, t, None] * taken[t] / SIGMA**2
+    utility = np.where(decisions["available"], ALPHA * np.einsum("tak,ntk->nta", decisions["context"], rho), -np.inf)
+    chosen = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
+    weight = np.exp((chosen - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
+    kept = rng.choice(draws, size=draws // 10, p=weight / weight.sum())
+    parts = [log_strength[kept, None], rho_env[kept], reward[kept], rho[kept].reshape(len(kept), -1)]
+    return np.concatenate(parts, axis=-1)[None]
+
+
+def test_the_steps_agree_with_the_posterior_from_its_definition():
+    model = small_b_icb()
+    stepped = sampled_by(steps_for(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    assert np.abs(z_scores(importance_sampled(), stepped)).max() < 4.5
+
+
+def test_plain_sample_assigns_all_the_steps():
+    model = small_b_icb()
+    with model:
+        steps = [RewardGibbs([model["rho_env"], model["reward"]]), LearnerMetropolis([model["strength"]])]
+        steps.append(RhoMetropolis([model["rho"]]))
+    by_hand = sampled_by(steps, model, draws=30, tune=10, random_seed=1)
+    np.testing.assert_array_equal(sampled_by(None, model, draws=30, tune=10, random_seed=1), by_hand)
+
+
+@pytest.mark.slow
+def test_the_steps_agree_with_nuts_on_the_same_graph():
+    model = small_b_icb()
+    with model:
+        nuts = pm.NUTS()
+    by_nuts = sampled_by(nuts, model, draws=800, tune=400, random_seed=6)
+    stepped = sampled_by(steps_for(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    assert np.abs(z_scores(by_nuts, stepped)).max() < 4.5
+
+
+def sampling_agent(arrivals, rng):
+    """A learner with everything drawn from the prior of the model; its choices decide what it is rewarded for."""
+    context = arrivals["context"].values
+    strength = np.exp(LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal())
+    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
+    precision, linear = strength / SIGMA**2 * np.eye(FEATURES), strength / SIGMA**2 * START_MEAN
+    chosen, beliefs = [], []
+    for candidates in context:
+        covariance = np.linalg.inv(precision)
+        beliefs.append(covariance @ linear)
+        rho = rng.multivariate_normal(beliefs[-1], covariance)
+        chosen.append(int((ALPHA * candidates @ rho + rng.gumbel(size=len(candidates))).argmax()))
+        x = candidates[chosen[-1]]
+        precision = precision + np.outer(x, x) / SIGMA**2
+        linear = linear + (x @ rho_env + SIGMA * rng.standard_normal()) * x / SIGMA**2
+    return arrivals.assign(chosen=("time", chosen)), rho_env, np.array(beliefs), strength
+
+
+@pytest.mark.slow
+def test_simulation_based_calibration_of_rho_env_beliefs_and_strength():
+    """Ranks of the truth among posterior draws are uniform (Talts et al., 2018)."""
+    rng, ranks, kept = np.random.default_rng(11), [], 19
+    for replicate in range(80):
+        arrivals = make_arrivals(25, 2, FEATURES, seed=100 + replicate)
+        decisions, rho_env, beliefs, strength = sampling_agent(arrivals, rng)
+        model = b_icb(
+            decisions,
+            sigma=SIGMA,
+            alpha=ALPHA,
+            rho_env_mean=ENVIRONMENT_MEAN,
+            rho_env_covariance=ENVIRONMENT_COVARIANCE,
+            start_mean=START_MEAN,
+            strength=pm.LogNormal.dist(*LOG_STRENGTH),
+        )
+        with model:
+            sampled = pm.sample(
+                draws=kept,
+                tune=60,
+                chains=1,
+                cores=1,
+                random_seed=replicate,
+                # Draws far enough apart to be independent, or ranks would bunch up at the ends.
+                step=_thinned(model),
+                progressbar=False,
+                compute_convergence_checks=False,
+                quiet=True,
+            )
+        posterior = with_beliefs(group(sampled, "posterior"), model).isel(chain=0)
+        truths = [(posterior["rho_env"].values, rho_env), (posterior["strength"].values[:, None], [strength])]
+        truths += [(posterior["belief"].values[:, t], beliefs[t]) for t in (8, 24)]
+        ranks.append(np.concatenate([(draws < truth).sum(axis=0) for draws, truth in truths]))
+    counts = np.array([np.bincount(column // 4, minlength=5) for column in np.array(ranks).T])
+    statistic = ((counts - 16) ** 2 / 16).sum(axis=1)
+    assert (statistic < chi2(4).isf(1e-4)).all(), counts
+    # All quantities together: their ranks average to the middle.
+    assert abs(np.mean(ranks) - kept / 2) < 4 * np.sqrt(kept * (kept + 2) / 12 / 80)
+
+
+def _thinned(model):
+    from icb_pymc.steps import Sweep
+
+    swept, learner = steps_for(model)
+    return Sweep([*swept.methods, learner], sweeps=25)
