@@ -21,6 +21,7 @@ SIGMA, ALPHA, STEPS, FEATURES = 0.6, 3.0, 5, 2
 START_MEAN = np.array([-0.2, 0.3])
 ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE = np.array([0.4, -0.3]), np.array([[0.6, 0.2], [0.2, 0.5]])
 LOG_STRENGTH = (0.5, 0.6)
+REPLICATES = 50
 PROBLEMS = {"two actions": (2, 1.0), "four actions with masks": (4, 0.6)}
 
 
@@ -209,7 +210,7 @@ def sampling_agent(arrivals, rng):
 def test_simulation_based_calibration_of_rho_env_beliefs_and_strength():
     """Ranks of the truth among posterior draws are uniform (Talts et al., 2018)."""
     rng, ranks, kept = np.random.default_rng(11), [], 19
-    for replicate in range(80):
+    for replicate in range(REPLICATES):
         arrivals = make_arrivals(25, 2, FEATURES, seed=100 + replicate)
         decisions, rho_env, beliefs, strength = sampling_agent(arrivals, rng)
         model = b_icb(
@@ -224,7 +225,7 @@ def test_simulation_based_calibration_of_rho_env_beliefs_and_strength():
         with model:
             sampled = pm.sample(
                 draws=kept,
-                tune=60,
+                tune=15,
                 chains=1,
                 cores=1,
                 random_seed=replicate,
@@ -239,14 +240,15 @@ def test_simulation_based_calibration_of_rho_env_beliefs_and_strength():
         truths += [(posterior["belief"].values[:, t], beliefs[t]) for t in (8, 24)]
         ranks.append(np.concatenate([(draws < truth).sum(axis=0) for draws, truth in truths]))
     counts = np.array([np.bincount(column // 4, minlength=5) for column in np.array(ranks).T])
-    statistic = ((counts - 16) ** 2 / 16).sum(axis=1)
+    expected = REPLICATES / 5
+    statistic = ((counts - expected) ** 2 / expected).sum(axis=1)
     assert (statistic < chi2(4).isf(1e-4)).all(), counts
     # All quantities together: their ranks average to the middle.
-    assert abs(np.mean(ranks) - kept / 2) < 4 * np.sqrt(kept * (kept + 2) / 12 / 80)
+    assert abs(np.mean(ranks) - kept / 2) < 4 * np.sqrt(kept * (kept + 2) / 12 / REPLICATES)
 
 
 def _thinned(model):
     from icb_pymc.steps import Sweep
 
     swept, learner = steps_for(model)
-    return Sweep([*swept.methods, learner], sweeps=25)
+    return Sweep([*swept.methods, learner], sweeps=12)
