@@ -40,6 +40,7 @@ class Fitted(NamedTuple):
 
     groups: dict[str, xr.Dataset]
     sampler: str
+    interrupted: bool = False
 
 
 def fit(
@@ -91,7 +92,8 @@ def fit(
     -------
     InferenceData
         Groups posterior, sample_stats, observed_data and constant_data (the decisions, truth included);
-        log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made.
+        log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made,
+        and with ``interrupted`` whether it holds only the draws made before an interrupt.
     """
     declare = find(model, "inverse model") if isinstance(model, str) else model
     validate(decisions)
@@ -127,9 +129,10 @@ def fit(
         "preset": preset or "none",
         "method": sampling["method"],
         "sampler": fitted.sampler,
-        "draws": sampling["draws"],
+        "draws": groups["posterior"].sizes["draw"],
         "tune": sampling["tune"],
         "chains": groups["posterior"].sizes["chain"],
+        "interrupted": int(fitted.interrupted),
         "seed": -1 if seed is None else seed,
         "seconds": round(seconds, 3),
         "icb_pymc": __version__,
@@ -172,7 +175,10 @@ def _sample(
     if not keep_latents:
         groups["posterior"] = groups["posterior"].drop_vars(LATENTS, errors="ignore")
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
-    return Fitted(groups, _steps_in_words(model, steps, sampling))
+    # PyMC ends quietly when it is interrupted, with the draws made so far.
+    made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
+    interrupted = made < sampling["chains"] * sampling["draws"]
+    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted)
 
 
 def _maximise(

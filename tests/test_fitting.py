@@ -81,3 +81,29 @@ def test_the_posterior_follows_a_change_of_priorities():
 def test_what_cannot_be_fitted_is_refused(model, options, sentence, dated_decisions):
     with pytest.raises(InputError, match=sentence):
         fit(model, dated_decisions, **options)
+
+
+def test_an_interrupted_fit_says_so_and_the_command_line_writes_nothing(dated_decisions, monkeypatch, tmp_path, capsys):
+    from icb_pymc.cli import main
+    from icb_pymc.steps import RhoMetropolis
+
+    made, step = [], RhoMetropolis.step
+
+    def interrupted_step(self, point):
+        made.append(1)
+        if len(made) == 60:
+            raise KeyboardInterrupt
+        return step(self, point)
+
+    monkeypatch.setattr(RhoMetropolis, "step", interrupted_step)
+    options = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "sweeps": 1, "seed": 1}
+    result = fit("nb_icb", dated_decisions, **options, progressbar=False)
+    assert result.attrs["interrupted"] == 1
+    assert result.attrs["draws"] == group(result, "posterior").sizes["draw"] < 50
+
+    made.clear()
+    dated_decisions.to_netcdf(tmp_path / "decisions.nc", engine="h5netcdf")
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    assert main(["fit", "nb_icb", str(tmp_path / "decisions.nc"), *words, "-o", str(tmp_path / "trace.nc")]) == 130
+    assert "nothing was half-written" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]

@@ -77,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
         keep_latents=options.keep_latents,
         **given,
     )
+    if trace.attrs["interrupted"]:
+        raise KeyboardInterrupt
     write_trace(trace, options.output)
     say(summary(trace))
     say(f"\nwritten to {options.output}; draw it: icb plot importance {options.output} -o importance.png")

@@ -70,26 +70,20 @@ def check_output(path: str, *suffixes: str) -> None:
         raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
 
 
-def whole_number(text: str) -> int:
+def whole_number(text: str, least: int = 1) -> int:
     """A positive whole number."""
     try:
         number = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{number} is too small: give {least} or more")
     return number
 
 
 def seed_number(text: str) -> int:
     """A seed: zero or a positive whole number."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{number} is negative; a seed is zero or more")
-    return number
+    return whole_number(text, least=0)
 
 
 def say(text: str = "") -> None:
