@@ -40,7 +40,8 @@ def read_table(source: Path) -> pd.DataFrame:
         if _suffix(source) == ".parquet":
             _needs_pyarrow()
             return pd.read_parquet(source)
-        return pd.read_csv(source, skip_blank_lines=False)
+        # Spaces after a comma are for the eye; blank lines are kept, so that lines can be counted.
+        return pd.read_csv(source, skip_blank_lines=False, skipinitialspace=True).rename(columns=str.strip)
     except pd.errors.EmptyDataError:
         raise InputError(f"{source} has no rows; give one row per candidate per decision.") from None
     except (pd.errors.ParserError, UnicodeDecodeError, OSError, ValueError) as error:

@@ -145,3 +145,9 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(name, content, sentenc
 def test_a_missing_file_is_named(capsys):
     assert main(["show", "nowhere.csv"]) == 2
     assert "nowhere.csv: there is no such file" in capsys.readouterr().err
+
+
+def test_spaces_after_commas_and_a_byte_order_mark_do_not_matter(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes("\ufeffdecision, chosen, age \n1, 1, 3\n1, 0, 4\n".encode())
+    assert read_decisions(path)["context"].values.ravel().tolist() == [3.0, 4.0]
