@@ -4,10 +4,11 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 
 from icb_pymc.steps.graph import parameters
-from icb_pymc.steps.learning import Learning, LearningReader, covariances_of, learner_behind
+from icb_pymc.steps.learning import Learning, covariances_of, learner_behind
 
 
 def with_beliefs(posterior: xr.Dataset, model: pm.Model) -> xr.Dataset:
@@ -23,19 +24,21 @@ def with_beliefs(posterior: xr.Dataset, model: pm.Model) -> xr.Dataset:
     learner = learner_behind(model)
     if "belief" in posterior or learner is None:
         return posterior
-    graphs = dict(zip(LearningReader.NAMES, parameters(learner)[0].owner.inputs, strict=True))
-    inside = set(ancestors(list(graphs.values())))
+    observed = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
+    graphs = graph_replace(parameters(learner)[0].owner.inputs, observed, strict=False)
+    inside = set(ancestors(graphs))
     needed = [rv for rv in model.free_RVs if rv in inside]
-    evaluate = compile_graph(needed, list(graphs.values()), on_unused_input="ignore")
+    evaluate = compile_graph(needed, graphs, on_unused_input="ignore")
     draws = [posterior[rv.name].values for rv in needed]
     chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
     belief: np.ndarray | None = None
-    known: tuple[bytes, float] | None = None
+    known: tuple[bytes, float, bytes] | None = None
     covariances = None
     for chain, draw in np.ndindex(chains, length):
         start_mean, root, context, reward, sigma = evaluate(*(values[chain, draw] for values in draws))
-        if (root.tobytes(), float(sigma)) != known:
-            known, covariances = (root.tobytes(), float(sigma)), covariances_of(root, context, float(sigma))
+        key = (root.tobytes(), float(sigma), context.tobytes())
+        if key != known:
+            known, covariances = key, covariances_of(root, context, float(sigma))
         assert covariances is not None
         learning = Learning(start_mean, root, context, reward, float(sigma), covariances)
         if belief is None:

@@ -52,15 +52,19 @@ def find(name: str, kind: str) -> Callable[..., Any]:
 
 def settings(declare: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """The hyperparameters of a model with those given in place of the defaults."""
-    accepted = {
-        name: parameter.default
-        for name, parameter in inspect.signature(declare).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    }
+    # The first parameter is the data.
+    _, *parameters = inspect.signature(declare).parameters.items()
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    accepted = {name: parameter.default for name, parameter in parameters if parameter.kind in named}
     unknown = sorted(set(given) - set(accepted))
     if unknown:
-        raise InputError(f"'{declare.__name__}' has no hyperparameter '{unknown[0]}'; it has {', '.join(accepted)}.")
+        raise InputError(f"'{name_of(declare)}' has no hyperparameter '{unknown[0]}'; it has {', '.join(accepted)}.")
     return accepted | given
+
+
+def name_of(declare: Callable[..., Any]) -> str:
+    """What a model is called: the function's name, also where some of its arguments are bound."""
+    return getattr(getattr(declare, "func", declare), "__name__", type(declare).__name__)
 
 
 def described(hyperparameters: dict[str, Any]) -> str:

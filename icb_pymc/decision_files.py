@@ -1,5 +1,6 @@
 """Decisions from and to files: netCDF, or a long table as CSV or Parquet."""
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -40,13 +41,25 @@ def read_table(source: Path) -> pd.DataFrame:
         if _suffix(source) == ".parquet":
             _needs_pyarrow()
             return pd.read_parquet(source)
+        _refuse_repeated_names(source)
         # Spaces after a comma are for the eye; blank lines are kept, so that lines can be counted.
         return pd.read_csv(source, skip_blank_lines=False, skipinitialspace=True).rename(columns=str.strip)
+    except InputError:
+        raise
     except pd.errors.EmptyDataError:
         raise InputError(f"{source} has no rows; give one row per candidate per decision.") from None
     except (pd.errors.ParserError, UnicodeDecodeError, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"{source} cannot be read as a table: {reason}.") from error
+
+
+def _refuse_repeated_names(source: Path) -> None:
+    """pandas would rename the second of two columns in silence."""
+    with source.open(encoding="utf-8-sig", newline="") as file:
+        names = [name.strip() for name in next(csv.reader(file), [])]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{source}: column '{name}' appears more than once; rename one of them.")
 
 
 def _read_netcdf(source: Path) -> xr.Dataset:

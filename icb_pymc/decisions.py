@@ -46,6 +46,8 @@ def from_arrays(
     expected["features"] = ((len(names),), (width,))
     if time is not None:
         expected["time"] = (np.shape(time), (steps,))
+    if len(set(names)) < len(names):
+        raise InputError(f"features has a name twice: {', '.join(names)}.")
     for name, (found, wanted) in expected.items():
         if found != wanted:
             raise InputError(f"{name} has shape {found}, but context asks for {wanted}.")
@@ -119,23 +121,32 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
     time = decisions["time"].values
     if unit is None:
         return np.ones(len(time) - 1)
-    if time.dtype.kind == "M":
-        gaps = np.diff(time) / _duration(unit)
-    else:
-        try:
-            gaps = np.diff(time) / float(unit)
-        except ValueError:
-            raise InputError(f"unit of time {unit!r}: the decisions are not dated, so give a number.") from None
+    gaps = np.diff(time) / (_duration(unit) if time.dtype.kind == "M" else _number(unit))
     return np.maximum(gaps.astype(np.float64), 1e-3)
+
+
+def _number(unit: str) -> float:
+    try:
+        number = float(unit)
+    except ValueError:
+        number = np.nan
+    if not 0 < number < np.inf:
+        raise InputError(f"unit of time {unit!r}: the decisions are not dated, so give a positive number.")
+    return number
 
 
 def _duration(unit: str) -> np.timedelta64:
     import pandas as pd
 
     try:
-        return pd.Timedelta(unit).to_timedelta64()
+        duration = pd.Timedelta(unit)
+        # A bare number would be taken for nanoseconds.
+        is_duration = duration > pd.Timedelta(0) and not unit.strip()[-1].isdigit()
     except ValueError:
-        raise InputError(f"unit of time {unit!r}: write it like '1D', '30D' or '12h'.") from None
+        is_duration = False
+    if not is_duration:
+        raise InputError(f"unit of time {unit!r}: the decisions are dated, so write it like '1D', '30D' or '12h'.")
+    return duration.to_timedelta64()
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:

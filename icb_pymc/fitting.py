@@ -13,7 +13,7 @@ import xarray as xr
 
 from icb_pymc import __version__
 from icb_pymc.belief_paths import with_beliefs
-from icb_pymc.catalogue import described, find, settings
+from icb_pymc.catalogue import described, find, name_of, settings
 from icb_pymc.decisions import validate
 from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
@@ -91,7 +91,7 @@ def fit(
     Returns
     -------
     InferenceData
-        Groups posterior, sample_stats, observed_data and constant_data (the decisions, truth included);
+        Groups posterior, sample_stats (not for EM), observed_data and constant_data (the decisions, truth included);
         log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made,
         and with ``interrupted`` whether it holds only the draws made before an interrupt.
     """
@@ -124,7 +124,7 @@ def fit(
         "constant_data": decisions.drop_vars("chosen"),
     }
     attrs = {
-        "model": declare.__name__,
+        "model": name_of(declare),
         "hyperparameters": described(complete),
         "preset": preset or "none",
         "method": sampling["method"],
@@ -162,7 +162,7 @@ def _sample(
             cores=cores or min(sampling["chains"], _usable_cores()),
             random_seed=seed,
             step=steps or None,
-            var_names=[rv.name for rv in model.free_RVs if keep_latents or rv.name != "rho"],
+            var_names=_kept(model, keep_latents),
             initvals=scattered_starts(model, decisions, complete.get("alpha"), sampling["chains"], seed),
             progressbar=progressbar,
             # PyMC's checks go through the components one by one, which takes longer than the sampling.
@@ -181,6 +181,12 @@ def _sample(
     return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted)
 
 
+def _kept(model: pm.Model, keep_latents: bool) -> list[str]:
+    """What is recorded: free variables, rho only where asked for, and a belief that the model itself computes."""
+    free = [rv.name for rv in model.free_RVs if keep_latents or rv.name != "rho"]
+    return free + [variable.name for variable in model.deterministics if variable.name == "belief"]
+
+
 def _maximise(
     declare: Callable[..., pm.Model],
     decisions: xr.Dataset,
@@ -189,9 +195,9 @@ def _maximise(
     seed: int | None,
     progressbar: bool,
 ) -> Fitted:
-    settings_of_em = getattr(sys.modules[declare.__module__], "em_settings", None)
+    settings_of_em = _companion(declare, "em_settings")
     if settings_of_em is None:
-        raise InputError(f"'{declare.__name__}' cannot be fitted by EM; use method 'mcmc'.")
+        raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
     result = expectation_maximisation(
         decisions,
         **settings_of_em(decisions, given, as_published=sampling["kernel"] == "paper"),
@@ -224,10 +230,15 @@ def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Da
         return Preset({}, {})
     if name != "paper":
         raise InputError(f"there is no preset '{name}'; there is 'paper'.")
-    make = getattr(sys.modules[declare.__module__], "paper", None)
+    make = _companion(declare, "paper")
     if make is None:
-        raise InputError(f"'{declare.__name__}' has no preset 'paper'.")
+        raise InputError(f"'{name_of(declare)}' has no preset 'paper'.")
     return make(decisions)
+
+
+def _companion(declare: Callable[..., pm.Model], name: str) -> Any:
+    """What the file of a model says beside the model itself."""
+    return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
 
 def _usable_cores() -> int:

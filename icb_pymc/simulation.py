@@ -8,7 +8,7 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc import __version__
-from icb_pymc.catalogue import described, find, settings
+from icb_pymc.catalogue import described, find, name_of, settings
 from icb_pymc.decisions import validate
 from icb_pymc.environments.scenario import scenario
 from icb_pymc.errors import InputError
@@ -44,7 +44,7 @@ def simulate(
     declare = find(agent, "agent") if isinstance(agent, str) else agent
     chosen_settings = settings(declare, hyperparameters)
     if arrivals is None:
-        arrivals = scenario(declare.__name__, steps=steps, actions=actions, seed=seed)
+        arrivals = scenario(name_of(declare), steps=steps, actions=actions, seed=seed)
     elif steps is not None:
         raise InputError("steps and arrivals were both given; the arrivals already say how many steps there are.")
     model = declare(arrivals, **hyperparameters)
@@ -54,7 +54,7 @@ def simulate(
     for name, values in drawn.items():
         decisions[f"true_{name}"] = (TRUTH[name], values)
     decisions.attrs |= {
-        "agent": declare.__name__,
+        "agent": name_of(declare),
         "hyperparameters": described(chosen_settings),
         "seed": seed,
         "icb_pymc": __version__,

@@ -13,7 +13,7 @@ CONTRAST_SIZE = 2.0
 
 
 def scattered_starts(model: pm.Model, decisions: xr.Dataset, alpha: Any, chains: int, seed: int | None) -> list[Any]:
-    """Initial values for each chain: a random constant preference as rho; everything else is drawn given it."""
+    """Initial values for each chain: a random constant preference as rho, given which beliefs and rewards are drawn."""
     if "rho" not in [rv.name for rv in model.free_RVs]:
         return [{}] * chains
     sharpness = float(alpha) if isinstance(alpha, (int, float)) else 1.0

@@ -44,6 +44,7 @@ def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: s
         The file the table was read from; rows are then named by their line in it.
     """
     label = source or "the table"
+    table = table.rename(columns=str)
     if len(table) == 0:
         raise InputError(f"{label} has no rows; give one row per candidate per decision.")
     found = _find_columns(table, columns or Columns(), label)
@@ -127,7 +128,9 @@ def _find_columns(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
 
 def _decision_codes(column: pd.Series, name: str, where: Callable[[int], str]) -> _Decisions:
     if column.isna().any():
-        raise InputError(f"{where(_first(column.isna()))}: column '{name}' is missing; say which decision it is.")
+        raise InputError(
+            f"{where(_first(column.isna()))}: column '{name}' is empty; say which decision it is, or drop the row."
+        )
     codes, labels = pd.factorize(column)
     values = np.asarray(labels)
     return _Decisions(codes, values if values.dtype.kind in "iuf" else values.astype(str))
@@ -183,6 +186,8 @@ def _check_no_duplicates(table: pd.DataFrame, codes: np.ndarray, found: Columns,
 
 
 def _feature(column: pd.Series, name: str, available: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+    if column.dtype.kind in "Mm":
+        raise InputError(f"column '{name}' holds dates, which are no feature; leave it out or turn it into a number.")
     numbers = pd.to_numeric(column, errors="coerce")
     missing = column.isna() | (column.astype(str).str.strip() == "")
     text = numbers.isna() & ~missing
@@ -234,14 +239,15 @@ def _parse_times(column: pd.Series, name: str, where: Callable[[int], str]) -> n
                 "times are whole numbers or dates."
             )
         return numbers.astype(np.int64)
-    dates = pd.to_datetime(column, errors="coerce", format=None if _is_dated(column) else "ISO8601")
+    # Times of several zones, as across a summer, are told in one.
+    dates = pd.to_datetime(column, errors="coerce", utc=True, format=None if _is_dated(column) else "ISO8601")
     if dates.isna().any():
         position = _first(dates.isna())
         raise InputError(
             f"{where(position)}: column '{name}' holds {_shown(column.iloc[position])}, which is neither a number nor "
             "a date written like 2002-02-27."
         )
-    return dates.to_numpy(dtype="datetime64[ns]")
+    return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
 
 
 def _is_dated(column: pd.Series) -> bool:

@@ -58,7 +58,7 @@ def nb_icb(
             start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
             start_covariance=innovation if start_covariance is None else as_covariance(start_covariance, features),
             innovation_covariance=innovation,
-            elapsed=elapsed_time(decisions, unit_of_time),
+            elapsed=elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time)),
             dims=("time", "feature"),
         )
         if is_zero(sampling_covariance):

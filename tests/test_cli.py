@@ -71,6 +71,7 @@ def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
         (["simulate", "nobody"], "no agent called 'nobody'"),
         (["simulate", "linear", "--set", "beta=1"], "no hyperparameter 'beta'"),
         (["simulate", "linear", "--set", "beta"], "write it as name=value"),
+        (["simulate", "linear", "--set", "alpha=high"], "'high' is not a number"),
         (["simulate", "linear", "--cohort", "nowhere.csv"], "nowhere.csv"),
         (["simulate", "linear", "--steps", "5", "-o", "no/where.nc"], "does not exist"),
         (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "must end in .nc"),

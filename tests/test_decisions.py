@@ -38,6 +38,7 @@ def test_empty_slots_are_padding_whatever_they_hold():
         ({"time": [2, 1]}, "times are out of order: time 1"),
         ({"time": [0.5, 1.5]}, "give whole numbers or dates"),
         ({"features": ["a"]}, "features has shape"),
+        ({"features": ["a", "b", "a"]}, "a name twice"),
         ({"context": np.zeros((0, 2, 3)), "chosen": []}, "nothing along 'time'"),
     ],
 )
@@ -74,7 +75,13 @@ def test_elapsed_time_is_one_step_per_decision_unless_a_unit_is_given():
     assert elapsed_time(two_decisions(time=[3, 3]), "1").tolist() == [1e-3]
 
 
-@pytest.mark.parametrize(("time", "unit"), [([3, 7], "30D"), (["2002-01-01", "2003-01-01"], "a while")])
+DATES = ["2002-01-01", "2003-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("time", "unit"),
+    [([3, 7], "30D"), ([3, 7], "0"), ([3, 7], "nan"), (DATES, "a while"), (DATES, "30"), (DATES, "-1D")],
+)
 def test_a_unit_that_does_not_fit_the_times_is_refused(time, unit):
     times = np.array(time, dtype="datetime64[ns]") if isinstance(time[0], str) else time
     with pytest.raises(InputError, match="unit of time"):

@@ -107,3 +107,25 @@ def test_an_interrupted_fit_says_so_and_the_command_line_writes_nothing(dated_de
     assert main(["fit", "nb_icb", str(tmp_path / "decisions.nc"), *words, "-o", str(tmp_path / "trace.nc")]) == 130
     assert "nothing was half-written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]
+
+
+def test_a_model_of_ones_own_may_take_plain_arguments_be_partial_and_compute_its_belief(dated_decisions):
+    from functools import partial
+
+    import pymc as pm
+
+    from icb_pymc.observed import decisions_model, observe_choice
+    from icb_pymc.policy import linear_utility
+
+    def constant(decisions, alpha=2.0):
+        with decisions_model(decisions) as model:
+            weights = pm.Normal("weights", dims="feature")
+            belief = pm.Deterministic("belief", weights * np.ones((40, 1)), dims=("time", "feature"))
+            observe_choice(decisions, linear_utility(belief, model["context"], alpha))
+        return model
+
+    options = {"draws": 20, "tune": 20, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
+    result = fit(partial(constant), dated_decisions, alpha=3.0, **options)
+    assert result.attrs["model"] == "constant"
+    assert json.loads(result.attrs["hyperparameters"]) == {"alpha": 3.0}
+    assert group(result, "posterior")["belief"].shape == (1, 20, 40, 4)

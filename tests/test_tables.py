@@ -32,7 +32,7 @@ BROKEN = {
     "more than one chosen": (("q,0", "q,1"), ["'a'", "2 chosen", "'chosen'"]),
     "empty table": ((GOOD.partition("\n")[2], ""), ["no rows"]),
     "empty file": ((GOOD, ""), ["no rows"]),
-    "missing decision id": (("b,2001-03-01,r", ",2001-03-01,r"), ["line 5", "'decision'", "missing"]),
+    "missing decision id": (("b,2001-03-01,r", ",2001-03-01,r"), ["line 5", "'decision'", "empty"]),
 }
 
 
@@ -151,3 +151,23 @@ def test_spaces_after_commas_and_a_byte_order_mark_do_not_matter(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes("\ufeffdecision, chosen, age \n1, 1, 3\n1, 0, 4\n".encode())
     assert read_decisions(path)["context"].values.ravel().tolist() == [3.0, 4.0]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text("decision,chosen,age,age\n1,1,3,4\n1,0,4,5\n")
+    assert main(["show", str(path)]) == 2
+    assert "column 'age' appears more than once" in capsys.readouterr().err
+
+
+def test_columns_named_by_numbers_are_features_and_dates_are_not():
+    table = pd.DataFrame(np.arange(4.0).reshape(2, 2)).assign(decision=[1, 1], chosen=[1, 0])
+    assert from_table(table)["feature"].values.tolist() == ["0", "1"]
+    with pytest.raises(ValueError, match="'seen' holds dates"):
+        from_table(table.assign(seen=pd.to_datetime(["2001-01-01", "2001-01-02"])))
+
+
+def test_times_of_several_zones_are_told_in_one():
+    table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [1.0, 2.0]})
+    table["time"] = ["2001-03-25T10:00:00+02:00", "2001-03-25T09:00:00+01:00"]
+    assert from_table(table)["time"].values[0] == np.datetime64("2001-03-25T08:00:00")

@@ -11,8 +11,8 @@ from icb_pymc.cli.options import (
     given_settings,
     read_given_decisions,
     say,
-    seed_number,
     whole_number,
+    zero_or_more,
 )
 
 
@@ -28,11 +28,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
     parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
     parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")
-    parser.add_argument("--tune", type=whole_number, help="draws thrown away first (default: 1000)")
+    parser.add_argument("--tune", type=zero_or_more, help="draws thrown away first (default: 1000)")
     parser.add_argument("--chains", type=whole_number, help="independent chains (default: 4)")
     parser.add_argument("--cores", type=whole_number, help="chains at a time (default: as many as the machine can)")
     parser.add_argument("--sweeps", type=whole_number, help="sweeps of the sampler per draw (default: 10)")
-    parser.add_argument("--seed", type=seed_number, help="same seed, same trace, whatever the cores")
+    parser.add_argument("--seed", type=zero_or_more, help="same seed, same trace, whatever the cores")
     parser.add_argument("--preset", choices=["paper"], help="settings of the published experiments")
     parser.add_argument("--kernel", choices=["exact", "paper"], help="how rho is sampled (default: exact)")
     parser.add_argument("--method", choices=["mcmc", "em"], help="posterior, or B-ICB's EM (default: mcmc)")
@@ -102,7 +102,7 @@ def summary(trace: object) -> str:
     if "rho_env" in posterior:
         table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
     lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
-    if belief.sizes["chain"] > 1:
+    if belief.sizes["chain"] > 1 and belief.sizes["draw"] >= 4:
         worst = float(rank_rhat(belief).max())
         verdict = "the chains agree" if worst < 1.01 else "the chains have not met: take more draws or sweeps"
         lines.append(f"\nworst R-hat of the beliefs {worst:.2f}: {verdict}")

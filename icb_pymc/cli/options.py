@@ -58,6 +58,8 @@ def _setting(text: str) -> tuple[str, Any]:
     try:
         numbers = [float(part) for part in value.split(",")]
     except ValueError:
+        if name != "unit_of_time":
+            raise InputError(f"--set {text}: {value!r} is not a number.") from None
         return name, value
     return name, numbers[0] if len(numbers) == 1 else numbers
 
@@ -81,8 +83,8 @@ def whole_number(text: str, least: int = 1) -> int:
     return number
 
 
-def seed_number(text: str) -> int:
-    """A seed: zero or a positive whole number."""
+def zero_or_more(text: str) -> int:
+    """Zero or a positive whole number."""
     return whole_number(text, least=0)
 
 

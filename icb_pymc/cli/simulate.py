@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_settings, add_verb, check_output, given_settings, say, seed_number, whole_number
+from icb_pymc.cli.options import add_settings, add_verb, check_output, given_settings, say, whole_number, zero_or_more
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,7 +16,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("agent", help="name of an agent; `icb models` lists them")
     parser.add_argument("--steps", type=whole_number, help="number of decisions (default: as in the paper, 500)")
     parser.add_argument("--actions", type=whole_number, default=2, help="candidates per decision (default: 2)")
-    parser.add_argument("--seed", type=seed_number, default=0, help="same seed, same file contents (default: 0)")
+    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same file contents (default: 0)")
     parser.add_argument("--quadratic", action="store_true", help="rewards quadratic in age, INR and weight difference")
     parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
     add_settings(parser)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_verb, say, seed_number, whole_number
+from icb_pymc.cli.options import add_verb, say, whole_number, zero_or_more
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -14,7 +14,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb synthesise --patients 5000 -o liver.csv",
     )
     parser.add_argument("--patients", type=whole_number, default=20_000, help="how many (default: 20000)")
-    parser.add_argument("--seed", type=seed_number, default=0, help="same seed, same patients (default: 0)")
+    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same patients (default: 0)")
     parser.add_argument("-o", "--output", required=True, metavar="CSV", help="file to write")
     parser.set_defaults(run=run)
 

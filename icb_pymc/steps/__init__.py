@@ -1,4 +1,8 @@
-"""PyMC step methods; importing this package makes plain `pm.sample()` pick them for the variables they know."""
+"""PyMC step methods; importing this package makes plain `pm.sample()` pick them for the variables they know.
+
+Call it within the context of the model (``with model: pm.sample()``): the steps look at the whole graph to see whether
+they apply.
+"""
 
 import pymc as pm
 

@@ -12,7 +12,16 @@ from icb_pymc.kernels.belief_path import draw_belief_path, path_gains
 from icb_pymc.kernels.shared_axes import shared_axes
 from icb_pymc.processes import WienerProcessRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
+from icb_pymc.steps.graph import (
+    GraphReader,
+    Point,
+    children,
+    context_model,
+    has_op,
+    is_only_one,
+    only_variable,
+    parameters,
+)
 
 COVARIANCES = ("start_covariance", "innovation_covariance", "elapsed", "root")
 
@@ -54,7 +63,7 @@ class BeliefGibbs(SeededStep):
         if not has_op(var, WienerProcessRV):
             return Competence.INCOMPATIBLE
         model = context_model()
-        if model is not None and sampled_from(model, var) is None:
+        if model is not None and (sampled_from(model, var) is None or not is_only_one(model, WienerProcessRV)):
             return Competence.INCOMPATIBLE
         return Competence.IDEAL
 

@@ -71,6 +71,11 @@ def has_op(variable: TensorVariable, op: type) -> bool:
     return variable.owner is not None and isinstance(variable.owner.op, op)
 
 
+def is_only_one(model: pm.Model, op: type) -> bool:
+    """Whether just one free variable of the model is made by an op of this type."""
+    return sum(has_op(rv, op) for rv in model.free_RVs) == 1
+
+
 def only_variable(vars: Any, model: pm.Model, step: str) -> TensorVariable:
     """The single random variable that a step was given."""
     rvs = [model.values_to_rvs.get(var, var) for var in vars]

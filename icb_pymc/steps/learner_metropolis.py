@@ -142,7 +142,9 @@ class LearnerMetropolis(SeededStep):
 def is_learner_hyperparameter(model: pm.Model, var: TensorVariable) -> bool:
     """Whether a Bayesian learner's beliefs, rewards or choices depend on `var`, and nothing that we do not weigh."""
     rho = learner_behind(model)
-    if rho is None or model.potentials or var not in model.free_RVs or var.dtype != "float64":
+    if rho is None or rho not in model.free_RVs or model.potentials:
+        return False
+    if var not in model.free_RVs or var.dtype != "float64":
         return False
     choice = chosen_by(model, rho)
     belief = parameters(rho)[0]

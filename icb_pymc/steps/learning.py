@@ -52,13 +52,13 @@ class LearningReader:
 
     def __init__(self, model: pm.Model, belief: TensorVariable) -> None:
         self._read = GraphReader(model, dict(zip(self.NAMES, belief.owner.inputs, strict=True)))
-        self._key: tuple[bytes, float] | None = None
+        self._key: tuple[bytes, float, bytes] | None = None
         self._beliefs: BeliefCovariances | None = None
 
     def __call__(self, point: Point) -> Learning:
         values = self._read(point)
         root, context, sigma = values["start_root"], values["chosen_context"], float(values["sigma"])
-        key = (root.tobytes(), sigma)
+        key = (root.tobytes(), sigma, b"" if self._read.is_fixed("chosen_context") else context.tobytes())
         if self._beliefs is None or key != self._key:
             self._beliefs, self._key = covariances_of(root, context, sigma), key
         return Learning(values["start_mean"], root, context, values["reward"], sigma, self._beliefs)
@@ -84,12 +84,15 @@ class DeclaredReader:
 def belief_reader(model: pm.Model, rho: TensorVariable) -> LearningReader | DeclaredReader:
     """How to know the beliefs that `rho` is drawn from."""
     mean, root = parameters(rho)
-    return LearningReader(model, mean) if has_op(mean, BayesianLearning) else DeclaredReader(model, mean, root)
+    return LearningReader(model, mean) if is_learnt(mean, root) else DeclaredReader(model, mean, root)
+
+
+def is_learnt(mean: TensorVariable, root: TensorVariable) -> bool:
+    """Whether mean and root are both, as they are, those of one `bayesian_learning`."""
+    return has_op(mean, BayesianLearning) and mean.owner.outputs == [mean, root]
 
 
 def learner_behind(model: pm.Model) -> TensorVariable | None:
-    """The `BeliefSample` of `model` whose beliefs are a `bayesian_learning`, if there is one."""
-    for rv in model.basic_RVs:
-        if has_op(rv, BeliefSampleRV) and has_op(parameters(rv)[0], BayesianLearning):
-            return rv
-    return None
+    """The `BeliefSample` of `model` whose beliefs are a `bayesian_learning`, if there is just one."""
+    learners = [rv for rv in model.basic_RVs if has_op(rv, BeliefSampleRV) and is_learnt(*parameters(rv))]
+    return learners[0] if len(learners) == 1 else None

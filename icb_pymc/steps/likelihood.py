@@ -17,6 +17,7 @@ def choice_likelihood(
     """log p(a_t | x_t, rho_t) as a function of a point and rho: by a kernel where the utility is linear in rho."""
     utility = parameters(choice)[0]
     is_linear = has_op(utility, LinearUtility) and utility.owner.inputs[0] is rho
+    is_linear = is_linear and utility.owner.inputs[2].type.ndim == 0
     return (LinearLikelihood if is_linear else GraphLikelihood)(model, rho, choice)
 
 
@@ -54,5 +55,24 @@ class GraphLikelihood:
         self.is_fixed = self._names == [self._rho]
         self._function = compile_graph(inputs, graph)
 
+        self._checked = False
+
     def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
+        if not self._checked:
+            self._check(point, rho)
+        return self._evaluate(point, rho)
+
+    def _evaluate(self, point: Point, rho: np.ndarray) -> np.ndarray:
         return self._function(*(rho if name == self._rho else point[name] for name in self._names))
+
+    def _check(self, point: Point, rho: np.ndarray) -> None:
+        """Refuse a choice that reads rho of another time: decisions are judged one by one."""
+        here = self._evaluate(point, rho)
+        every_other = np.arange(len(rho)) % 2 == 0
+        there = self._evaluate(point, np.where(every_other[:, None], rho + 1.0, rho))
+        if len(here) != len(rho) or not np.array_equal(here[~every_other], there[~every_other]):
+            raise ValueError(
+                f"RhoMetropolis needs the choice at t to depend on '{self._rho}' at t alone; "
+                "sample this model with NUTS: pm.sample(step=pm.NUTS())."
+            )
+        self._checked = True

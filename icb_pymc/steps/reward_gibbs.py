@@ -51,7 +51,7 @@ class RewardGibbs(SeededStep):
             )
         learner = learner_behind(model)
         assert learner is not None
-        choice = chosen_by(model, learner)
+        choice = chosen_by(model, learner) if learner in model.free_RVs else None
         self._choice = choice_likelihood(model, learner, choice) if interweave and choice is not None else None
         self._learning = LearningReader(model, parameters(learner)[0])
         read = {"rho": learner, "rho_env": parameters(rewards[0])[0]}

@@ -11,7 +11,7 @@ from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.metropolis import choose_between, shape_noise
 from icb_pymc.policy import SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import Point, children, context_model, has_op, only_variable
+from icb_pymc.steps.graph import Point, children, context_model, has_op, is_only_one, only_variable
 from icb_pymc.steps.learning import belief_reader
 from icb_pymc.steps.likelihood import choice_likelihood
 
@@ -64,7 +64,7 @@ class RhoMetropolis(SeededStep):
         if not has_op(var, BeliefSampleRV):
             return Competence.INCOMPATIBLE
         model = context_model()
-        if model is not None and chosen_by(model, var) is None:
+        if model is not None and (chosen_by(model, var) is None or not is_only_one(model, BeliefSampleRV)):
             return Competence.INCOMPATIBLE
         return Competence.IDEAL
 
@@ -98,6 +98,6 @@ class RhoMetropolis(SeededStep):
 
 
 def chosen_by(model: pm.Model, rho: TensorVariable) -> TensorVariable | None:
-    """The `SoftmaxChoice` that `rho` leads to, if nothing else reads `rho`."""
-    readers = children(model, rho)
+    """The `SoftmaxChoice` that `rho` (time, feature) leads to, if nothing else reads `rho`."""
+    readers = children(model, rho) if rho.type.ndim == 2 else []
     return readers[0] if len(readers) == 1 and has_op(readers[0], SoftmaxChoiceRV) else None
