@@ -72,7 +72,7 @@ def functionals(arrivals, point):
     return np.concatenate(parts)
 
 
-def geweke_scores(problem, kernel, interweave=True, iterations=30_000):
+def geweke_scores(problem, kernel, interweave=True, iterations=20_000):
     actions, share = PROBLEMS[problem]
     arrivals = make_arrivals(STEPS, actions, FEATURES, seed=4, share_available=share)
     rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_geweke_joint_distribution_test_of_the_whole_sweep_passes(problem):
 
 @pytest.mark.slow
 def test_geweke_joint_distribution_test_rejects_the_printed_kernel():
-    assert np.abs(geweke_scores("two actions", "paper", interweave=False)).max() > 6
+    assert np.abs(geweke_scores("two actions", "paper", interweave=False, iterations=30_000)).max() > 6
 
 
 def small_decisions():
