@@ -15,8 +15,9 @@ Point = dict[str, np.ndarray]
 class GraphReader:
     """Values of variables of a model at the sampler's current point.
 
-    What no free variable enters (contexts, most covariances) is evaluated once; the rest by one compiled function
-    at each call. So hyper-priors, `pm.observe`, `pm.do` and `pm.set_data` are all seen.
+    What no free variable enters (contexts, most covariances) is evaluated once, when the step is made; the rest by one
+    compiled function at each call. So hyper-priors, `pm.observe` and `pm.do` are seen, and `pm.set_data` if it comes
+    before the step.
     """
 
     def __init__(self, model: pm.Model, variables: Mapping[str, TensorVariable]) -> None:
