@@ -115,6 +115,24 @@ def bayesian_learning(
     return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
 
 
+class ConstantWithin(OpFromGraph):
+    """The graph of `constant_within`, kept whole so that steps can see that beliefs are constant within folds."""
+
+
+def constant_within(weights: Any, fold: Any) -> TensorVariable:
+    """Beliefs (time, feature) that are `weights[fold_t]`: they change only where a new fold begins.
+
+    Parameters
+    ----------
+    weights : tensor (fold, feature)
+    fold : tensor of int (time,)
+        Which fold each decision belongs to, in order: 0, ..., 0, 1, ..., 1, and so on. All zero: beliefs never change.
+    """
+    inputs = [pt.as_tensor(weights, dtype="float64"), pt.as_tensor(fold, dtype="int64")]
+    dummies = [value.type() for value in inputs]
+    return ConstantWithin(dummies, [dummies[0][dummies[1]]], inline=True)(*inputs)
+
+
 class BeliefSampleRV(SymbolicRandomVariable):
     """Random graph of `BeliefSample`."""
 

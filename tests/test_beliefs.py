@@ -1,7 +1,7 @@
 import numpy as np
 import pytensor.tensor as pt
 
-from icb_pymc.beliefs import GaussianBelief, bayesian_learning, bayesian_update, isotropic_belief
+from icb_pymc.beliefs import GaussianBelief, bayesian_learning, bayesian_update, constant_within, isotropic_belief
 from icb_pymc.kernels.reward_path import belief_means, covariance_path
 
 
@@ -45,3 +45,9 @@ def test_scan_closed_form_and_kernel_give_the_same_belief_path():
     belief_means(beliefs.gain, start_mean, context, reward, kernel_mean)
     np.testing.assert_allclose(kernel_mean, mean, atol=1e-10)
     np.testing.assert_allclose(beliefs.covariance, covariance, atol=1e-10)
+
+
+def test_beliefs_constant_within_folds_are_the_weights_of_each_fold():
+    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    belief = constant_within(weights, [0, 0, 1, 1, 1]).eval()
+    np.testing.assert_array_equal(belief, weights[[0, 0, 1, 1, 1]])
