@@ -16,7 +16,7 @@ from icb_pymc import simulate
 from icb_pymc.models import nb_icb
 from icb_pymc.models.nb_icb import paper
 from icb_pymc.steps import BeliefGibbs, RhoMetropolis
-from icb_pymc.steps.assign import steps_for
+from icb_pymc.steps.assign import alternating_steps
 
 threadpool_limits(1)
 
@@ -43,7 +43,7 @@ for steps in (500, 5_000, 50_000, 100_000):
     decisions = simulate("stepping", steps=steps, seed=0)
     model = nb_icb(decisions, **paper(decisions).hyperparameters)
     before = peak_megabytes()
-    sweep = steps_for(model)
+    sweep = alternating_steps(model)
     assert sweep is not None
     start = model.initial_point()
     seconds = best_seconds(lambda sweep=sweep, start=start: sweep.step(start), repeats=3, calls=5)
@@ -94,7 +94,7 @@ with model:
         chains=1,
         cores=1,
         random_seed=0,
-        step=steps_for(model, sweeps=10),
+        step=alternating_steps(model, sweeps=10),
         var_names=["belief"],
         progressbar=False,
         quiet=True,

@@ -11,19 +11,19 @@ from icb_pymc.steps.graph import parameters
 from icb_pymc.steps.learning import Learning, covariances_of, learner_behind
 
 
-def with_beliefs(posterior: xr.Dataset, model: pm.Model) -> xr.Dataset:
-    """Posterior with `belief` (time, feature), the mean of the agent's belief at each time.
+def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dtype: str) -> np.ndarray | None:
+    """The means of the agent's beliefs at the times of `index`: (chain, draw, time, feature), None without a learner.
 
     Parameters
     ----------
     posterior : Dataset
-        Draws of the rewards and hyperparameters of `model`; returned as it is if it has `belief` already.
+        Draws of the rewards and hyperparameters of `model`.
     model : pm.Model
         A model with a `bayesian_learning`, such as B-ICB.
     """
     learner = learner_behind(model)
-    if "belief" in posterior or learner is None:
-        return posterior
+    if learner is None:
+        return None
     observed = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
     graphs = graph_replace(parameters(learner)[0].owner.inputs, observed, strict=False)
     inside = set(ancestors(graphs))
@@ -42,8 +42,6 @@ def with_beliefs(posterior: xr.Dataset, model: pm.Model) -> xr.Dataset:
         assert covariances is not None
         learning = Learning(start_mean, root, context, reward, float(sigma), covariances)
         if belief is None:
-            belief = np.empty((chains, length, *context.shape))
-        belief[chain, draw] = learning.mean
-    return posterior.assign(belief=(("chain", "draw", "time", "feature"), belief)).assign_coords(
-        {dim: list(model.coords[dim]) for dim in ("time", "feature") if dim not in posterior.coords}
-    )
+            belief = np.empty((chains, length, len(index), context.shape[1]), dtype)
+        belief[chain, draw] = learning.mean[index]
+    return belief

@@ -109,7 +109,7 @@ def bayesian_learning(
     initial: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
 ) -> GaussianBelief:
     """All beliefs of a Bayesian learner: `run_updates` with `bayesian_update`."""
-    inputs = [*initial, chosen_context, reward, pt.as_tensor(sigma, dtype="float64")]
+    inputs = [pt.as_tensor(value, dtype="float64") for value in (*initial, chosen_context, reward, sigma)]
     mean, root, context, felt, noise = dummies = [value.type() for value in inputs]
     path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, felt)
     return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))

@@ -3,7 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,27 +13,28 @@ import pytensor
 import xarray as xr
 
 from icb_pymc import __version__
-from icb_pymc.belief_paths import with_beliefs
+from icb_pymc.belief_paths import learnt_beliefs
 from icb_pymc.catalogue import described, find, name_of, settings
 from icb_pymc.decisions import validate
 from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, from_groups, group
+from icb_pymc.laplace import laplace_approximation
+from icb_pymc.memory import check_room
 from icb_pymc.presets import Preset
+from icb_pymc.recording import Recording
 from icb_pymc.starts import scattered_starts
-from icb_pymc.steps.assign import steps_for
+from icb_pymc.steps.assign import alternating_steps, engine_step
+from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+from icb_pymc.steps.sweep import Sweep
 
-SAMPLING: dict[str, Any] = {
-    "method": "mcmc",
-    "draws": 1000,
-    "tune": 1000,
-    "chains": 4,
-    "sweeps": 10,
-    "kernel": "exact",
-    "iterations": 100,
-}
-CHOICES = {"method": ("mcmc", "em"), "kernel": ("exact", "paper")}
-LATENTS = ("rho", "reward")
+SAMPLING: dict[str, Any] = {"method": "mcmc", "kernel": "auto", "draws": 1000, "chains": 4, "iterations": 100}
+# The engine and NUTS need less to begin with than alternating steps, which in turn make several sweeps per draw.
+TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
+SWEEPS = {"gibbs": 10, "paper": 10}
+# A draw of the engine takes a millisecond or two for this many times x features.
+QUICK = 20_000
+CHOICES = {"method": ("mcmc", "laplace", "em"), "kernel": ("auto", *TUNE)}
 
 
 class Fitted(NamedTuple):
@@ -41,6 +43,7 @@ class Fitted(NamedTuple):
     groups: dict[str, xr.Dataset]
     sampler: str
     interrupted: bool = False
+    log_evidence: float | None = None
 
 
 def fit(
@@ -58,6 +61,9 @@ def fit(
     sweeps: int | None = None,
     iterations: int | None = None,
     keep_latents: bool = False,
+    every: int = 1,
+    times: Sequence[Any] | None = None,
+    dtype: str = "float64",
     progressbar: bool = True,
     **hyperparameters: Any,
 ) -> InferenceData:
@@ -68,55 +74,63 @@ def fit(
     model : str or callable
         Name in the catalogue, or a function ``decisions -> pm.Model``.
     decisions : Dataset
-    method : {"mcmc", "em"}, optional
-        The posterior (default), or for B-ICB the point estimates of Algorithm 1.
+    method : {"mcmc", "laplace", "em"}, optional
+        The posterior (default); its mode and the Gaussian around it, an approximation for very long logs; or for B-ICB
+        the point estimates of Algorithm 1.
     draws, tune, chains, cores : int, optional
-        As in `pm.sample`; by default 1000, 1000, 4, and all the cores that this process may use.
+        As in `pm.sample`; by default 1000, 500 (1000 where the engine does not apply), 4, and all the cores that this
+        process may use (the engine takes one where draws are so quick that passing them on would take longer).
     seed : int, optional
         Same seed, same result, whatever the number of cores.
     preset : {"paper"}, optional
         Hyperparameters and sampler as in the published experiments; what else is given goes before them.
-    kernel : {"exact", "paper"}, optional
-        How rho is sampled, see `RhoMetropolis`.
+    kernel : {"auto", "engine", "gibbs", "paper", "nuts", "nutpie"}, optional
+        How the posterior is sampled: by the exact engine (`UtilityHMC`, the default where it applies), by the
+        alternating steps of Algorithms 1 and 2, corrected ("gibbs") or as printed ("paper", see `RhoMetropolis`), or by
+        NUTS, PyMC's or nutpie's.
     sweeps : int, optional
-        Sweeps of the sampler per recorded draw, 10 by default.
+        Of the alternating steps per recorded draw, 10 by default.
     iterations : int, optional
         Of EM, 100 by default.
     keep_latents : bool
-        Keep the draws of rho and of rewards, which take more room than those of the belief, and the pointwise
-        log-likelihood.
+        Keep the draws of rho and of rewards, which take more room than those of the belief, and (where all times are
+        kept in full) the pointwise log-likelihood.
+    every, times : int, or sequence of times, optional
+        Keep every n-th time, or these, where the draws of all would not fit into memory.
+    dtype : {"float64", "float32"}
+        Of the draws that are kept.
     **hyperparameters
         Handed to the model.
 
     Returns
     -------
     InferenceData
-        Groups posterior, sample_stats (not for EM), observed_data and constant_data (the decisions, truth included);
+        Groups posterior, sample_stats (of MCMC), observed_data and constant_data (the decisions, truth included);
         log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made,
-        and with ``interrupted`` whether it holds only the draws made before an interrupt.
+        with ``interrupted`` whether it holds only the draws made before an interrupt, with ``approximation`` whether it
+        is one, and for Laplace's method the ``log_evidence``.
     """
     declare = find(model, "inverse model") if isinstance(model, str) else model
     validate(decisions)
     chosen = _preset(declare, preset, decisions)
-    asked = {
-        "method": method,
-        "draws": draws,
-        "tune": tune,
-        "chains": chains,
-        "kernel": kernel,
-        "sweeps": sweeps,
-        "iterations": iterations,
-    }
+    asked = {"method": method, "kernel": kernel, "draws": draws, "tune": tune, "chains": chains}
+    asked |= {"sweeps": sweeps, "iterations": iterations}
     sampling = SAMPLING | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
     _check_sampling(sampling)
+    recording = Recording(decisions, every, times, dtype, keep_latents)
     given = chosen.hyperparameters | hyperparameters
     complete = settings(declare, given)
 
     started = time.perf_counter()
     if sampling["method"] == "em":
         fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
+    elif sampling["method"] == "laplace":
+        fitted = _approximate(declare(decisions, **given), sampling, recording, seed, progressbar)
     else:
-        fitted = _sample(declare, decisions, complete, given, sampling, seed, cores, keep_latents, progressbar)
+        model_graph = declare(decisions, **given)
+        sampling = _complete(sampling, model_graph)
+        starts = partial(scattered_starts, model_graph, decisions, complete.get("alpha"), sampling["chains"], seed)
+        fitted = _sample(model_graph, sampling, recording, starts, seed, cores, progressbar)
     seconds = time.perf_counter() - started
 
     groups = fitted.groups | {
@@ -128,9 +142,10 @@ def fit(
         "hyperparameters": described(complete),
         "preset": preset or "none",
         "method": sampling["method"],
+        "approximation": "none" if sampling["method"] == "mcmc" else sampling["method"],
         "sampler": fitted.sampler,
         "draws": groups["posterior"].sizes["draw"],
-        "tune": sampling["tune"],
+        "tune": sampling.get("tune", 0),
         "chains": groups["posterior"].sizes["chain"],
         "interrupted": int(fitted.interrupted),
         "seed": -1 if seed is None else seed,
@@ -138,42 +153,51 @@ def fit(
         "icb_pymc": __version__,
         "versions": described({library.__name__: library.__version__ for library in (pm, pytensor, np, xr)}),
     }
+    if fitted.log_evidence is not None:
+        attrs["log_evidence"] = fitted.log_evidence
     return from_groups(groups, attrs)
 
 
 def _sample(
-    declare: Callable[..., pm.Model],
-    decisions: xr.Dataset,
-    complete: dict[str, Any],
-    given: dict[str, Any],
+    model: pm.Model,
     sampling: dict[str, Any],
+    recording: Recording,
+    starts: Callable[[], list[Any]],
     seed: int | None,
     cores: int | None,
-    keep_latents: bool,
     progressbar: bool,
 ) -> Fitted:
-    model = declare(decisions, **given)
-    steps = steps_for(model, kernel=sampling["kernel"], sweeps=sampling["sweeps"])
+    kernel = sampling["kernel"]
+    check_room(recording.bytes_per_draw(model), sampling["draws"], sampling["chains"])
+    if kernel == "engine":
+        steps = engine_step(model, with_rho=recording.latents)
+    elif kernel in SWEEPS:
+        steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])
+    else:
+        with model:
+            steps = [pm.NUTS()] if kernel == "nuts" and model.free_RVs else []
+    names = recording.declare(model)
+    options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
+    options["cores"] = cores or _cores(model, sampling)
     with model:
-        sampled = pm.sample(
-            draws=sampling["draws"],
-            tune=sampling["tune"],
-            chains=sampling["chains"],
-            cores=cores or min(sampling["chains"], _usable_cores()),
-            random_seed=seed,
-            step=steps or None,
-            var_names=_kept(model, keep_latents),
-            initvals=scattered_starts(model, decisions, complete.get("alpha"), sampling["chains"], seed),
-            progressbar=progressbar,
-            # PyMC's checks go through the components one by one, which takes longer than the sampling.
-            compute_convergence_checks=False,
-        )
-        if keep_latents:
+        if kernel == "nutpie":
+            sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
+        else:
+            sampled = pm.sample(
+                **options,
+                random_seed=seed,
+                step=steps or None,
+                var_names=names,
+                initvals=starts(),
+                progressbar=progressbar,
+                # PyMC's checks go through the components one by one, which takes longer than the sampling.
+                compute_convergence_checks=False,
+            )
+        if recording.latents and recording.is_plain:
             pm.compute_log_likelihood(sampled, progressbar=False)
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats", "log_likelihood")}
-    groups["posterior"] = with_beliefs(groups["posterior"], model)
-    if not keep_latents:
-        groups["posterior"] = groups["posterior"].drop_vars(LATENTS, errors="ignore")
+    belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
+    groups["posterior"] = recording.finish(groups["posterior"], belief)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
     # PyMC ends quietly when it is interrupted, with the draws made so far.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
@@ -181,10 +205,38 @@ def _sample(
     return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted)
 
 
-def _kept(model: pm.Model, keep_latents: bool) -> list[str]:
-    """What is recorded: free variables, rho only where asked for, and a belief that the model itself computes."""
-    free = [rv.name for rv in model.free_RVs if keep_latents or rv.name != "rho"]
-    return free + [variable.name for variable in model.deterministics if variable.name == "belief"]
+def _sample_by_nutpie(
+    model: pm.Model, names: list[str], options: dict[str, Any], seed: int | None, progressbar: bool
+) -> Any:
+    try:
+        import nutpie
+    except ImportError:
+        raise InputError("nutpie is not installed; pip install 'icb-pymc[nutpie]', or use the kernel 'nuts'.") from None
+    sampled = nutpie.sample(nutpie.compile_pymc_model(model), seed=seed, progress_bar=progressbar, **options)
+    posterior = group(sampled, "posterior")
+    unwanted = [name for name in posterior.data_vars if name not in names]
+    return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
+
+
+def _complete(sampling: dict[str, Any], model: pm.Model) -> dict[str, Any]:
+    """Settings with the kernel that applies, and its own defaults."""
+    kernel = sampling["kernel"]
+    if kernel == "auto":
+        kernel = "gibbs" if find_linear_gaussian(model) is None else "engine"
+    return {"tune": TUNE[kernel], "sweeps": SWEEPS.get(kernel, 1)} | sampling | {"kernel": kernel}
+
+
+def _approximate(
+    model: pm.Model, sampling: dict[str, Any], recording: Recording, seed: int | None, progressbar: bool
+) -> Fitted:
+    check_room(recording.bytes_per_draw(model), sampling["draws"], 1)
+    names = recording.declare(model)
+    result = laplace_approximation(model, names, sampling["draws"], seed, recording.latents, progressbar)
+    belief = learnt_beliefs(result.draws, model, recording.index, recording.dtype)
+    words = "Laplace: independent draws from the Gaussian around the posterior mode"
+    if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
+        words += ", hyperparameters at the maximum of prior times evidence"
+    return Fitted({"posterior": recording.finish(result.draws, belief)}, words, False, result.log_evidence)
 
 
 def _maximise(
@@ -195,6 +247,7 @@ def _maximise(
     seed: int | None,
     progressbar: bool,
 ) -> Fitted:
+    sampling = {"tune": TUNE["gibbs"]} | sampling
     settings_of_em = _companion(declare, "em_settings")
     if settings_of_em is None:
         raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
@@ -222,7 +275,8 @@ def _maximise(
     path_coords = {"iteration": np.arange(1, sampling["iterations"] + 1), "feature": coords["feature"]}
     groups = {"posterior": xr.Dataset(estimates, coords), "em_path": xr.Dataset(path, path_coords)}
     words = f"EM, {sampling['iterations']} iterations of {sampling['tune']} + {sampling['draws']} sweeps"
-    return Fitted(groups, f"{words} (kernel {sampling['kernel']}); rho_env and strength are point estimates")
+    kernel = "paper" if sampling["kernel"] == "paper" else "exact"
+    return Fitted(groups, f"{words} (kernel {kernel}); rho_env and strength are point estimates")
 
 
 def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Dataset) -> Preset:
@@ -241,6 +295,12 @@ def _companion(declare: Callable[..., pm.Model], name: str) -> Any:
     return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
 
+def _cores(model: pm.Model, sampling: dict[str, Any]) -> int:
+    """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
+    is_quick = sampling["kernel"] == "engine" and np.prod(model["context"].get_value().shape[::2]) < QUICK
+    return 1 if is_quick else min(sampling["chains"], _usable_cores())
+
+
 def _usable_cores() -> int:
     """Cores that this process may use; PyMC itself counts only physical ones."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -248,9 +308,9 @@ def _usable_cores() -> int:
 
 def _check_sampling(sampling: dict[str, Any]) -> None:
     for name in ("draws", "chains", "sweeps", "iterations"):
-        if sampling[name] < 1:
+        if sampling.get(name, 1) < 1:
             raise InputError(f"{name}={sampling[name]}: give at least one.")
-    if sampling["tune"] < 0:
+    if sampling.get("tune", 0) < 0:
         raise InputError(f"tune={sampling['tune']}: give zero or more.")
     for name, words in CHOICES.items():
         if sampling[name] not in words:
@@ -259,10 +319,17 @@ def _check_sampling(sampling: dict[str, Any]) -> None:
 
 def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
     """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
+    if sampling["kernel"] == "nutpie":
+        return "NUTS by nutpie"
     if not steps:
         return "PyMC's choice (NUTS where it applies)"
-    swept, *others = steps
-    words = [*(method.name for method in swept.methods), f"kernel {sampling['kernel']}"]
-    words += [f"{sampling['sweeps']} sweeps per draw", *(step.name for step in others)]
+    words = []
+    for step in steps:
+        if isinstance(step, Sweep):
+            kernel = "paper" if sampling["kernel"] == "paper" else "exact"
+            words += [*(method.name for method in step.methods), f"kernel {kernel}"]
+            words += [f"{sampling['sweeps']} sweeps per draw"]
+        else:
+            words += [step.name]
     rest = len(model.free_RVs) - sum(len(step.vars) for step in steps)
     return ", ".join(words) + (f"; {rest} variables by PyMC's choice" if rest else "")

@@ -1,6 +1,7 @@
 """How tests compare two samples of correlated draws."""
 
 import numpy as np
+from scipy.stats import chi2
 
 
 def standard_error(draws: np.ndarray, batches: int = 25) -> np.ndarray:
@@ -20,3 +21,11 @@ def z_scores(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         error = np.sqrt(standard_error(one) ** 2 + standard_error(two) ** 2)
         scores.append((one.mean(axis=(0, 1)) - two.mean(axis=(0, 1))) / error)
     return np.concatenate([score.ravel() for score in scores])
+
+
+def uniformity(ranks: np.ndarray, draws: int, bins: int = 5) -> np.ndarray:
+    """p-values of chi-squared tests that ranks (replicate, quantity) from 0 to `draws` are uniform."""
+    size = (draws + 1) // bins
+    counts = np.array([np.bincount(column // size, minlength=bins) for column in ranks.T])
+    expected = len(ranks) / bins
+    return chi2(bins - 1).sf(((counts - expected) ** 2 / expected).sum(axis=1))

@@ -7,6 +7,7 @@ import xarray as xr
 from icb_pymc import fit
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import group, group_names
+from icb_pymc.metrics import unit_weights
 from icb_pymc.models import nb_icb
 
 
@@ -16,11 +17,12 @@ def test_a_fit_holds_posterior_decisions_and_how_it_was_made(trace, dated_decisi
     assert posterior["belief"].shape == (2, 120, 40, 4)
     np.testing.assert_array_equal(posterior["time"], dated_decisions["time"])
     assert posterior["feature"].values.tolist() == dated_decisions["feature"].values.tolist()
-    assert "rho_accept" in group(trace, "sample_stats")
+    stats = group(trace, "sample_stats")
+    assert {"hmc_accept", "hmc_energy_error", "hmc_path_length", "hmc_steps"} <= set(stats.data_vars)
     np.testing.assert_array_equal(group(trace, "observed_data")["chosen"], dated_decisions["chosen"])
     xr.testing.assert_equal(group(trace, "constant_data"), dated_decisions.drop_vars("chosen"))
     assert trace.attrs["model"] == "nb_icb"
-    assert trace.attrs["sampler"] == "belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw"
+    assert trace.attrs["sampler"] == "utility_hmc"
     assert json.loads(trace.attrs["hyperparameters"])["alpha"] == 20.0
     assert trace.attrs["seed"] == 1
     assert {"pymc", "numpy"} <= set(json.loads(trace.attrs["versions"]))
@@ -39,7 +41,8 @@ def test_rho_is_not_kept_unless_asked_for_and_the_seed_fixes_the_rest(trace, dat
     again = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=1, seed=1, progressbar=False)
     assert list(group(again, "posterior").data_vars) == ["belief"]
     assert "log_likelihood" not in group_names(again)
-    np.testing.assert_array_equal(group(again, "posterior")["belief"], group(trace, "posterior")["belief"])
+    both = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=2, seed=1, progressbar=False)
+    np.testing.assert_array_equal(group(again, "posterior")["belief"], group(both, "posterior")["belief"])
 
 
 def test_the_paper_preset_sets_model_and_sampler_and_what_is_given_goes_before_it(dated_decisions):
@@ -53,7 +56,7 @@ def test_the_paper_preset_sets_model_and_sampler_and_what_is_given_goes_before_i
 
 
 def test_the_posterior_follows_a_change_of_priorities():
-    """Without the data the belief stays at its start; with them it goes half of the way to the truth."""
+    """Without the data the belief stays at its start; with them it goes three quarters of the way to the truth."""
     from conftest import make_arrivals
 
     from icb_pymc import simulate
@@ -64,8 +67,8 @@ def test_the_posterior_follows_a_change_of_priorities():
     belief = group(result, "posterior")["belief"].mean(("chain", "draw"))
     late = slice(300, None)
     start = abs(-1 / 3 - decisions["true_belief"]).sum("feature")[late].mean()
-    fitted = abs(belief - decisions["true_belief"]).sum("feature")[late].mean()
-    assert fitted < 0.6 * start
+    fitted = abs(unit_weights(belief) - decisions["true_belief"]).sum("feature")[late].mean()
+    assert fitted < 0.25 * start
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,7 @@ def test_the_posterior_follows_a_change_of_priorities():
         ("nb_icb", {"preset": "mine"}, "no preset 'mine'"),
         ("nb_icb", {"beta": 1}, "no hyperparameter 'beta'"),
         ("nb_icb", {"draws": 0}, "draws=0"),
-        ("nb_icb", {"kernel": "fast"}, "'exact' or 'paper'"),
+        ("nb_icb", {"kernel": "fast"}, "'gibbs' or 'paper'"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(model, options, sentence, dated_decisions):
@@ -96,7 +99,7 @@ def test_an_interrupted_fit_says_so_and_the_command_line_writes_nothing(dated_de
         return step(self, point)
 
     monkeypatch.setattr(RhoMetropolis, "step", interrupted_step)
-    options = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "sweeps": 1, "seed": 1}
+    options = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "sweeps": 1, "seed": 1, "kernel": "gibbs"}
     result = fit("nb_icb", dated_decisions, **options, progressbar=False)
     assert result.attrs["interrupted"] == 1
     assert result.attrs["draws"] == group(result, "posterior").sizes["draw"] < 50

@@ -28,16 +28,33 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
     parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
     parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")
-    parser.add_argument("--tune", type=zero_or_more, help="draws thrown away first (default: 1000)")
+    parser.add_argument(
+        "--tune", type=zero_or_more, help="draws thrown away first (default: 500 by the engine, else 1000)"
+    )
     parser.add_argument("--chains", type=whole_number, help="independent chains (default: 4)")
     parser.add_argument("--cores", type=whole_number, help="chains at a time (default: as many as the machine can)")
-    parser.add_argument("--sweeps", type=whole_number, help="sweeps of the sampler per draw (default: 10)")
+    parser.add_argument(
+        "--sweeps", type=whole_number, help="sweeps per draw of the kernels gibbs and paper (default: 10)"
+    )
     parser.add_argument("--seed", type=zero_or_more, help="same seed, same trace, whatever the cores")
     parser.add_argument("--preset", choices=["paper"], help="settings of the published experiments")
-    parser.add_argument("--kernel", choices=["exact", "paper"], help="how rho is sampled (default: exact)")
-    parser.add_argument("--method", choices=["mcmc", "em"], help="posterior, or B-ICB's EM (default: mcmc)")
+    parser.add_argument(
+        "--kernel",
+        choices=["auto", "engine", "gibbs", "paper", "nuts", "nutpie"],
+        help="the exact engine, alternating steps (corrected, or as printed in the paper), or NUTS (default: auto, "
+        "the engine where it applies)",
+    )
+    parser.add_argument(
+        "--method",
+        choices=["mcmc", "laplace", "em"],
+        help="posterior, the Gaussian around its mode, or B-ICB's EM (default: mcmc)",
+    )
     parser.add_argument("--iterations", type=whole_number, help="iterations of EM (default: 100)")
     parser.add_argument("--keep-latents", action="store_true", help="keep rho, rewards and the log-likelihood")
+    parser.add_argument(
+        "--every", type=whole_number, default=1, metavar="N", help="keep every N-th time (default: all)"
+    )
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64", help="of the draws that are kept")
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_settings(parser)
     add_table_columns(parser)
@@ -75,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
         method=options.method,
         iterations=options.iterations,
         keep_latents=options.keep_latents,
+        every=options.every,
+        dtype=options.dtype,
         **given,
     )
     if trace.attrs["interrupted"]:
@@ -102,8 +121,10 @@ def summary(trace: object) -> str:
     if "rho_env" in posterior:
         table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
     lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
+    if "log_evidence" in trace.attrs:  # type: ignore[attr-defined]
+        lines.append(f"\nan approximation (Laplace); log evidence {trace.attrs['log_evidence']:.2f}")  # type: ignore[attr-defined]
     if belief.sizes["chain"] > 1 and belief.sizes["draw"] >= 4:
         worst = float(rank_rhat(belief).max())
-        verdict = "the chains agree" if worst < 1.01 else "the chains have not met: take more draws or sweeps"
+        verdict = "the chains agree" if worst < 1.01 else "the chains have not met: take more draws, or another kernel"
         lines.append(f"\nworst R-hat of the beliefs {worst:.2f}: {verdict}")
     return "\n".join(lines)

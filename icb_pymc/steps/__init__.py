@@ -11,9 +11,11 @@ from icb_pymc.steps.learner_metropolis import LearnerMetropolis
 from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import RhoMetropolis
 from icb_pymc.steps.sweep import Sweep
+from icb_pymc.steps.utility_hmc import UtilityHMC
 
-__all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "Sweep"]
+__all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "Sweep", "UtilityHMC"]
 
-for _step in (BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
+# The engine comes first: where several know a variable equally well, PyMC takes the first.
+for _step in (UtilityHMC, BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
     if _step not in pm.STEP_METHODS:
         pm.STEP_METHODS.append(_step)

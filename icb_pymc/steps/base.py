@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from pymc.step_methods.compound import BlockedStep, StepMethodState
+from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.util import get_random_generator, get_value_vars_from_user_vars
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.steps.graph import context_model
 
 
 class SeededStep(BlockedStep):
@@ -19,6 +22,18 @@ class SeededStep(BlockedStep):
     def __init__(self, vars: Any, model: pm.Model, rng: Any) -> None:
         self.vars = get_value_vars_from_user_vars(vars, model)
         self.rng = get_random_generator(rng)
+
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Whether the step can sample `var`, alone or with others that it knows."""
+        raise NotImplementedError
+
+    @classmethod
+    def competence(cls, var: TensorVariable, has_grad: bool) -> Competence:
+        """Ideal for what the step knows. Without the context of a model nothing is: we look at the whole graph."""
+        model = context_model()
+        known = model is not None and cls.knows(model, var)
+        return Competence.IDEAL if known else Competence.INCOMPATIBLE
 
     @property
     def rng(self) -> np.random.Generator:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from pymc.step_methods.compound import Competence
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
@@ -16,7 +15,6 @@ from icb_pymc.steps.graph import (
     GraphReader,
     Point,
     children,
-    context_model,
     has_op,
     is_only_one,
     only_variable,
@@ -57,15 +55,12 @@ class BeliefGibbs(SeededStep):
         self._target = model.rvs_to_values[belief].name
         self._prepared = self._prepare(self._read.fixed) if self._read.is_fixed(*COVARIANCES) else None
 
-    @staticmethod
-    def competence(var: TensorVariable, has_grad: bool) -> Competence:
-        """Ideal for a Wiener process that only a belief sample reads."""
-        if not has_op(var, WienerProcessRV):
-            return Competence.INCOMPATIBLE
-        model = context_model()
-        if model is not None and (sampled_from(model, var) is None or not is_only_one(model, WienerProcessRV)):
-            return Competence.INCOMPATIBLE
-        return Competence.IDEAL
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """A Wiener process that only a belief sample reads."""
+        if not has_op(var, WienerProcessRV) or not is_only_one(model, WienerProcessRV):
+            return False
+        return sampled_from(model, var) is not None
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Draw the whole path."""

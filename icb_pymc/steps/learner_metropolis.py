@@ -5,13 +5,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pymc as pm
 from pymc.pytensorf import compile as compile_graph
-from pymc.step_methods.compound import Competence, StepMethodState
+from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import GraphReader, Point, children, context_model, parameters
+from icb_pymc.steps.graph import GraphReader, Point, children, parameters
 from icb_pymc.steps.learning import Learning, LearningReader, learner_behind
 from icb_pymc.steps.likelihood import choice_likelihood
 from icb_pymc.steps.reward_gibbs import felt_by_learner
@@ -79,12 +79,10 @@ class LearnerMetropolis(SeededStep):
         self.steps = 0
         self.log_scale = np.full(2, np.log(0.3))
 
-    @staticmethod
-    def competence(var: TensorVariable, has_grad: bool) -> Competence:
-        """Ideal for whatever continuous variable a Bayesian learner's beliefs or choices depend on."""
-        model = context_model()
-        known = model is not None and is_learner_hyperparameter(model, var)
-        return Competence.IDEAL if known else Competence.INCOMPATIBLE
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Whatever continuous variable a Bayesian learner's beliefs or choices depend on."""
+        return is_learner_hyperparameter(model, var)
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Move with rho kept, then with its noise kept."""

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pymc as pm
-from pymc.step_methods.compound import Competence
 from pytensor.graph.basic import equal_computations
 from pytensor.tensor.random.basic import MvNormalRV
 from pytensor.tensor.variable import TensorVariable
@@ -14,7 +13,7 @@ from icb_pymc.kernels.reward_path import BeliefCovariances, RewardGains, draw_re
 from icb_pymc.rewards import LinearRewardRV
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.elliptical_slice import elliptical_slice
-from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, parameters
+from icb_pymc.steps.graph import GraphReader, Point, children, has_op, parameters
 from icb_pymc.steps.learning import Learning, LearningReader, learner_behind
 from icb_pymc.steps.likelihood import choice_likelihood
 from icb_pymc.steps.rho_metropolis import chosen_by
@@ -65,17 +64,13 @@ class RewardGibbs(SeededStep):
         self._beliefs: BeliefCovariances | None = None
         self._prepared: tuple[RewardGains, np.ndarray] | None = None
 
-    @staticmethod
-    def competence(var: TensorVariable, has_grad: bool) -> Competence:
-        """Ideal for what a Bayesian learner felt, and for the Gaussian rho_env behind it."""
-        model = context_model()
-        if model is None:
-            return Competence.INCOMPATIBLE
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """What a Bayesian learner felt, and the Gaussian rho_env behind it."""
         if felt_by_learner(model, var):
-            return Competence.IDEAL
+            return True
         readers = children(model, var) if has_op(var, MvNormalRV) else []
-        known = len(readers) == 1 and felt_by_learner(model, readers[0]) and is_environment_of(model, var, readers[0])
-        return Competence.IDEAL if known else Competence.INCOMPATIBLE
+        return len(readers) == 1 and felt_by_learner(model, readers[0]) and is_environment_of(model, var, readers[0])
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Draw rho_env and all rewards given rho, then move them given its noise."""

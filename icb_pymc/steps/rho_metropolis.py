@@ -4,14 +4,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pymc as pm
-from pymc.step_methods.compound import Competence
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.metropolis import choose_between, shape_noise
 from icb_pymc.policy import SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import Point, children, context_model, has_op, is_only_one, only_variable
+from icb_pymc.steps.graph import Point, children, has_op, is_only_one, only_variable
 from icb_pymc.steps.learning import belief_reader
 from icb_pymc.steps.likelihood import choice_likelihood
 
@@ -58,15 +57,12 @@ class RhoMetropolis(SeededStep):
         self._target = model.rvs_to_values[rho].name
         self._last: tuple[np.ndarray | None, np.ndarray] = (None, np.empty(0))
 
-    @staticmethod
-    def competence(var: TensorVariable, has_grad: bool) -> Competence:
-        """Ideal for a belief sample that only a softmax choice reads."""
-        if not has_op(var, BeliefSampleRV):
-            return Competence.INCOMPATIBLE
-        model = context_model()
-        if model is not None and (chosen_by(model, var) is None or not is_only_one(model, BeliefSampleRV)):
-            return Competence.INCOMPATIBLE
-        return Competence.IDEAL
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """A belief sample that only a softmax choice reads."""
+        if not has_op(var, BeliefSampleRV) or not is_only_one(model, BeliefSampleRV):
+            return False
+        return chosen_by(model, var) is not None
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """One proposal for each rho_t."""

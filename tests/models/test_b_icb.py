@@ -21,7 +21,7 @@ def decisions():
 
 @pytest.fixture(scope="module")
 def fitted(decisions):
-    return fit("b_icb", decisions, draws=60, tune=40, chains=2, sweeps=2, seed=4, keep_latents=True, progressbar=False)
+    return fit("b_icb", decisions, draws=60, tune=40, chains=2, seed=4, keep_latents=True, progressbar=False)
 
 
 def beliefs_by_equation_1(decisions, start_mean, start_covariance, reward, sigma):
@@ -65,17 +65,29 @@ def test_a_fit_gives_rho_env_strength_and_the_beliefs_that_the_rewards_make(fitt
     covariance = 0.01 / float(one["strength"]) * np.eye(3)
     _, path = beliefs_by_equation_1(decisions, np.full(3, -1 / 3), covariance, one["reward"].values, 0.1)
     np.testing.assert_allclose(one["belief"], [mean for mean, _ in path], atol=1e-8)
-    assert fitted.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel exact")
-    stats = group(fitted, "sample_stats")
-    assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
+    assert fitted.attrs["sampler"] == "utility_hmc"
+    assert {"hmc_accept", "hyper_accept"} <= set(group(fitted, "sample_stats").data_vars)
     assert group(fitted, "log_likelihood")["chosen"].shape == (2, 60, 60)
 
 
 def test_one_core_and_two_give_the_same_draws(fitted, decisions):
-    again = fit("b_icb", decisions, draws=60, tune=40, chains=2, cores=1, sweeps=2, seed=4, progressbar=False)
-    assert set(group(again, "posterior").data_vars) == {"rho_env", "strength", "belief"}
-    for name in ("rho_env", "strength", "belief"):
+    options = {"draws": 60, "tune": 40, "chains": 2, "seed": 4, "progressbar": False}
+    again = fit("b_icb", decisions, cores=2, keep_latents=True, **options)
+    for name in ("rho_env", "strength", "reward", "rho", "belief"):
         np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted, "posterior")[name])
+
+
+def test_rewards_and_rho_are_not_kept_unless_asked_for(decisions):
+    options = {"draws": 60, "tune": 40, "chains": 1, "seed": 4, "progressbar": False}
+    assert set(group(fit("b_icb", decisions, **options), "posterior").data_vars) == {"rho_env", "strength", "belief"}
+
+
+def test_the_alternating_steps_are_there_by_name(decisions):
+    options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "progressbar": False}
+    result = fit("b_icb", decisions, kernel="gibbs", **options)
+    assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel exact, 2 sweeps")
+    stats = group(result, "sample_stats")
+    assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +100,7 @@ def unit(weights):
 
 
 def test_beliefs_and_rho_env_are_recovered_from_a_long_log(long_log):
-    result = fit("b_icb", long_log, draws=150, tune=150, chains=2, sweeps=3, seed=1, progressbar=False)
+    result = fit("b_icb", long_log, draws=150, tune=150, chains=2, seed=1, progressbar=False)
     mean = group(result, "posterior").mean(("chain", "draw"))
     for estimate, truth in (("belief", "true_belief"), ("rho_env", "true_rho_env")):
         error = abs(unit(mean[estimate]) - unit(long_log[truth])).sum("feature").mean()
@@ -103,9 +115,9 @@ def test_every_hyperparameter_may_be_learnt_and_all_are_known_to_one_step(decisi
         alpha=pm.LogNormal.dist(np.log(20.0), 0.2),
         start_mean=pm.Normal.dist(-1 / 3, 0.1, shape=3),
     )
-    from icb_pymc.steps.assign import steps_for
+    from icb_pymc.steps.assign import alternating_steps
 
-    swept, learner = steps_for(model)
+    swept, learner = alternating_steps(model)
     assert {value.name for value in learner.vars} == {"sigma_log__", "alpha_log__", "start_mean", "strength_log__"}
     point = model.initial_point()
     point["rho"] = decisions["true_rho"].values
@@ -120,7 +132,7 @@ def test_a_full_start_covariance_takes_the_place_of_the_strength(decisions):
     assert {rv.name for rv in model.free_RVs} == {"rho_env", "reward", "rho"}
 
 
-@pytest.mark.parametrize(("kernel", "share_left"), [("exact", 0.95), ("paper", 0.5)])
+@pytest.mark.parametrize(("kernel", "share_left"), [("auto", 0.95), ("paper", 0.5)])
 def test_em_goes_towards_rho_env_and_keeps_its_path(kernel, share_left, long_log, tmp_path):
     """By gradient steps of a thousandth, as printed, it is slow; by least squares, as published, it is not."""
     options = {"iterations": 40, "draws": 400, "tune": 400, "seed": 0, "progressbar": False}

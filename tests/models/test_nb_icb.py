@@ -10,7 +10,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.inference_data import group
 from icb_pymc.models import nb_icb
 from icb_pymc.models.nb_icb import paper
-from icb_pymc.steps import BeliefGibbs, RhoMetropolis
+from icb_pymc.steps import BeliefGibbs, RhoMetropolis, UtilityHMC
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,11 @@ def test_the_log_density_is_that_of_algorithm_2(decisions):
     assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected)
 
 
-def test_plain_sample_assigns_the_steps_and_passing_them_by_hand_gives_the_same_draws(decisions):
+def test_plain_sample_assigns_the_engine_and_passing_it_by_hand_gives_the_same_draws(decisions):
     model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
-    assigned, by_hand = draws_of(model), draws_of(model, step=steps_of(model))
+    with model:
+        engine = UtilityHMC([model["belief"], model["rho"]])
+    assigned, by_hand = draws_of(model), draws_of(model, step=engine)
     np.testing.assert_array_equal(assigned["belief"], by_hand["belief"])
     np.testing.assert_array_equal(assigned["rho"], by_hand["rho"])
 
@@ -87,7 +89,8 @@ def test_a_mean_reward_written_as_a_graph_gives_the_same_draws_as_the_linear_ker
     options = {"innovation_covariance": 0.1, "sampling_covariance": 0.2}
     linear = nb_icb(decisions, **options)
     written = nb_icb(decisions, **options, mean_reward=lambda rho, context: (context * rho[:, None, :]).sum(-1))
-    np.testing.assert_allclose(draws_of(linear)["rho"], draws_of(written)["rho"], atol=1e-12)
+    by_kernel = draws_of(linear, step=steps_of(linear))
+    np.testing.assert_allclose(by_kernel["rho"], draws_of(written)["rho"], atol=1e-12)
 
 
 def test_a_reward_that_is_not_linear_changes_the_posterior(decisions):
@@ -122,11 +125,12 @@ def test_a_distribution_given_as_hyperparameter_becomes_a_variable_of_the_model(
     assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
 
 
-def test_zero_sampling_covariance_makes_rho_the_belief_and_leaves_it_to_nuts(decisions):
+def test_zero_sampling_covariance_makes_rho_the_belief_and_leaves_it_to_the_engine(decisions):
     model = nb_icb(decisions, sampling_covariance=0.0)
     assert [rv.name for rv in model.free_RVs] == ["belief"]
     assert "rho" in model.named_vars
     with model:
+        assert UtilityHMC.competence(model["belief"], True) == 3
         assert BeliefGibbs.competence(model["belief"], True) == 0
         with pytest.raises(ValueError, match="Sample it with NUTS"):
             BeliefGibbs([model["belief"]])

@@ -6,14 +6,14 @@ import pytensor.tensor as pt
 import pytest
 from conftest import make_arrivals
 
-from icb_pymc.belief_paths import with_beliefs
+from icb_pymc.belief_paths import learnt_beliefs
 from icb_pymc.beliefs import BeliefSample, bayesian_learning, isotropic_belief
 from icb_pymc.models import b_icb
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.processes import WienerProcess
 from icb_pymc.rewards import LinearReward
 from icb_pymc.steps import BeliefGibbs, LearnerMetropolis, RewardGibbs, RhoMetropolis
-from icb_pymc.steps.assign import steps_for
+from icb_pymc.steps.assign import alternating_steps
 from icb_pymc.steps.learning import belief_reader
 
 ARRIVALS = make_arrivals(6, 2, 2)
@@ -61,7 +61,7 @@ def test_two_paths_in_one_model_are_left_to_pymc():
             SoftmaxChoice(f"chosen_{place}", utility, AVAILABLE, observed=np.zeros(6, int))
         assert BeliefGibbs.competence(model["belief_a"], True) == 0
         assert RhoMetropolis.competence(model["rho_b"], True) == 0
-    assert steps_for(model) == []
+    assert alternating_steps(model) == []
 
 
 def test_a_temperature_of_each_decision_is_evaluated_from_the_graph():
@@ -85,7 +85,7 @@ def test_rewards_are_observed_rho_is_observed_and_the_rest_still_sampled():
             "strength": (("chain", "draw"), np.full((1, 2), posterior[1])),
         }
     )
-    belief = with_beliefs(draws, model)["belief"].values[0]
+    belief = learnt_beliefs(draws, model, np.arange(6), "float64")[0]
     np.testing.assert_array_equal(belief[0], belief[1])
 
     with pm.observe(b_icb(DECISIONS), {"rho": np.ones((6, 2))}) as model:

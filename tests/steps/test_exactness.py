@@ -12,7 +12,7 @@ from icb_pymc.models import nb_icb
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.processes import WienerProcess
 from icb_pymc.steps import BeliefGibbs, RhoMetropolis, Sweep
-from icb_pymc.steps.assign import steps_for
+from icb_pymc.steps.assign import alternating_steps, engine_step
 
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
 STRAY = np.array([[0.5, 0.1], [0.1, 0.4]])
@@ -108,6 +108,7 @@ def nb_icb_of(problem):
 
 
 def stepped(model, kernel):
+    by_engine = kernel == "engine"
     with model:
         sampled = pm.sample(
             draws=6000,
@@ -115,7 +116,7 @@ def stepped(model, kernel):
             chains=2,
             cores=1,
             random_seed=5,
-            step=steps_for(model, kernel=kernel, sweeps=5),
+            step=engine_step(model) if by_engine else alternating_steps(model, kernel=kernel, sweeps=5),
             progressbar=False,
             compute_convergence_checks=False,
         )
@@ -151,7 +152,7 @@ def test_the_printed_kernel_samples_another_law(problem):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_steps_agree_with_nuts_on_the_same_graph(problem):
+def test_steps_engine_and_nuts_agree_on_the_same_graph(problem):
     model = nb_icb_of(problem)
     with model:
         sampled = pm.sample(
@@ -166,7 +167,10 @@ def test_the_steps_agree_with_nuts_on_the_same_graph(problem):
         )
     posterior = group(sampled, "posterior")
     nuts = np.concatenate([posterior["belief"].values, posterior["rho"].values], axis=-1)
-    assert np.abs(z_scores(nuts, stepped(model, "exact"))).max() < 4.5
+    by_steps, by_engine = stepped(model, "exact"), stepped(model, "engine")
+    assert np.abs(z_scores(nuts, by_steps)).max() < 4.5
+    assert np.abs(z_scores(nuts, by_engine)).max() < 4.5
+    assert np.abs(z_scores(by_steps, by_engine)).max() < 4.5
     assert np.abs(z_scores(nuts, stepped(model, "paper"))).max() > 5
 
 

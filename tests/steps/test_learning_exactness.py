@@ -5,9 +5,7 @@ import pymc as pm
 import pytest
 from agreement import z_scores
 from conftest import make_arrivals
-from scipy.stats import chi2
 
-from icb_pymc.belief_paths import with_beliefs
 from icb_pymc.beliefs import BeliefSample, bayesian_learning, isotropic_belief
 from icb_pymc.inference_data import group
 from icb_pymc.kernels.reward_path import belief_means, covariance_path
@@ -15,13 +13,12 @@ from icb_pymc.models import b_icb
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.rewards import LinearReward
 from icb_pymc.steps import LearnerMetropolis, RewardGibbs, RhoMetropolis
-from icb_pymc.steps.assign import steps_for
+from icb_pymc.steps.assign import alternating_steps, engine_step
 
 SIGMA, ALPHA, STEPS, FEATURES = 0.6, 3.0, 5, 2
 START_MEAN = np.array([-0.2, 0.3])
 ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE = np.array([0.4, -0.3]), np.array([[0.6, 0.2], [0.2, 0.5]])
 LOG_STRENGTH = (0.5, 0.6)
-REPLICATES = 50
 PROBLEMS = {"two actions": (2, 1.0), "four actions with masks": (4, 0.6)}
 
 
@@ -165,90 +162,24 @@ def importance_sampled(draws=300_000):
 
 def test_the_steps_agree_with_the_posterior_from_its_definition():
     model = small_b_icb()
-    stepped = sampled_by(steps_for(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    stepped = sampled_by(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
     assert np.abs(z_scores(importance_sampled(), stepped)).max() < 4.5
 
 
-def test_plain_sample_assigns_all_the_steps():
+def test_plain_sample_assigns_the_engine():
     model = small_b_icb()
-    with model:
-        steps = [RewardGibbs([model["rho_env"], model["reward"]]), LearnerMetropolis([model["strength"]])]
-        steps.append(RhoMetropolis([model["rho"]]))
-    by_hand = sampled_by(steps, model, draws=30, tune=10, random_seed=1)
+    by_hand = sampled_by(engine_step(model), model, draws=30, tune=10, random_seed=1)
     np.testing.assert_array_equal(sampled_by(None, model, draws=30, tune=10, random_seed=1), by_hand)
 
 
 @pytest.mark.slow
-def test_the_steps_agree_with_nuts_on_the_same_graph():
+def test_steps_engine_and_nuts_agree_on_the_same_graph():
     model = small_b_icb()
     with model:
         nuts = pm.NUTS()
     by_nuts = sampled_by(nuts, model, draws=800, tune=400, random_seed=6)
-    stepped = sampled_by(steps_for(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    stepped = sampled_by(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    by_engine = sampled_by(engine_step(model), model, draws=4000, tune=500, random_seed=7)
     assert np.abs(z_scores(by_nuts, stepped)).max() < 4.5
-
-
-def sampling_agent(arrivals, rng):
-    """A learner with everything drawn from the prior of the model; its choices decide what it is rewarded for."""
-    context = arrivals["context"].values
-    strength = np.exp(LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal())
-    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
-    precision, linear = strength / SIGMA**2 * np.eye(FEATURES), strength / SIGMA**2 * START_MEAN
-    chosen, beliefs = [], []
-    for candidates in context:
-        covariance = np.linalg.inv(precision)
-        beliefs.append(covariance @ linear)
-        rho = rng.multivariate_normal(beliefs[-1], covariance)
-        chosen.append(int((ALPHA * candidates @ rho + rng.gumbel(size=len(candidates))).argmax()))
-        x = candidates[chosen[-1]]
-        precision = precision + np.outer(x, x) / SIGMA**2
-        linear = linear + (x @ rho_env + SIGMA * rng.standard_normal()) * x / SIGMA**2
-    return arrivals.assign(chosen=("time", chosen)), rho_env, np.array(beliefs), strength
-
-
-@pytest.mark.slow
-def test_simulation_based_calibration_of_rho_env_beliefs_and_strength():
-    """Ranks of the truth among posterior draws are uniform (Talts et al., 2018)."""
-    rng, ranks, kept = np.random.default_rng(11), [], 19
-    for replicate in range(REPLICATES):
-        arrivals = make_arrivals(25, 2, FEATURES, seed=100 + replicate)
-        decisions, rho_env, beliefs, strength = sampling_agent(arrivals, rng)
-        model = b_icb(
-            decisions,
-            sigma=SIGMA,
-            alpha=ALPHA,
-            rho_env_mean=ENVIRONMENT_MEAN,
-            rho_env_covariance=ENVIRONMENT_COVARIANCE,
-            start_mean=START_MEAN,
-            strength=pm.LogNormal.dist(*LOG_STRENGTH),
-        )
-        with model:
-            sampled = pm.sample(
-                draws=kept,
-                tune=15,
-                chains=1,
-                cores=1,
-                random_seed=replicate,
-                # Draws far enough apart to be independent, or ranks would bunch up at the ends.
-                step=_thinned(model),
-                progressbar=False,
-                compute_convergence_checks=False,
-                quiet=True,
-            )
-        posterior = with_beliefs(group(sampled, "posterior"), model).isel(chain=0)
-        truths = [(posterior["rho_env"].values, rho_env), (posterior["strength"].values[:, None], [strength])]
-        truths += [(posterior["belief"].values[:, t], beliefs[t]) for t in (8, 24)]
-        ranks.append(np.concatenate([(draws < truth).sum(axis=0) for draws, truth in truths]))
-    counts = np.array([np.bincount(column // 4, minlength=5) for column in np.array(ranks).T])
-    expected = REPLICATES / 5
-    statistic = ((counts - expected) ** 2 / expected).sum(axis=1)
-    assert (statistic < chi2(4).isf(1e-4)).all(), counts
-    # All quantities together: their ranks average to the middle.
-    assert abs(np.mean(ranks) - kept / 2) < 4 * np.sqrt(kept * (kept + 2) / 12 / REPLICATES)
-
-
-def _thinned(model):
-    from icb_pymc.steps import Sweep
-
-    swept, learner = steps_for(model)
-    return Sweep([*swept.methods, learner], sweeps=12)
+    assert np.abs(z_scores(by_nuts, by_engine)).max() < 4.5
+    assert np.abs(z_scores(stepped, by_engine)).max() < 4.5

@@ -1,0 +1,34 @@
+"""Whether the draws of a fit will fit into memory, known before the sampling and not after."""
+
+import os
+from pathlib import Path
+
+from icb_pymc.errors import InputError
+
+# PyMC keeps the draws of each chain and then stacks them: for a moment they are there twice.
+COPIES = 2
+
+
+def check_room(bytes_per_draw: int, draws: int, chains: int) -> None:
+    """Refuse a fit whose draws would not fit, with the options that help."""
+    needed, free = COPIES * bytes_per_draw * draws * chains, available_memory()
+    if needed > free:
+        raise InputError(
+            f"{chains} chains of {draws} draws need {_in_words(needed)} of memory, and {_in_words(free)} are free: "
+            "keep fewer times (every=10, or times=[...]), half the digits (dtype='float32'), or fewer draws."
+        )
+
+
+def available_memory() -> int:
+    """Bytes that this process can still take."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        kilobytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))
+        return int(kilobytes) * 1024
+    except (OSError, StopIteration):
+        # Not Linux: all there is, for want of a better number.
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _in_words(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"

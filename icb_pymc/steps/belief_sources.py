@@ -1,0 +1,313 @@
+"""Where beliefs come from, as linear-Gaussian state spaces: a process, a Bayesian learner, or weights by fold.
+
+Each source says which variables of the model it is made of, what must be read from the graph, which state space that
+makes, and how states and noise become values of the variables and back.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pymc as pm
+from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.basic import equal_computations
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.random.basic import MvNormalRV, NormalRV
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import BayesianLearning, ConstantWithin
+from icb_pymc.kernels.reward_path import covariance_path
+from icb_pymc.kernels.shared_axes import covariance_root
+from icb_pymc.kernels.state_space import Noise
+from icb_pymc.processes import LinearProcessRV, WienerProcessRV
+from icb_pymc.rewards import LinearRewardRV
+from icb_pymc.steps.graph import has_op, parameters
+
+Values = dict[str, np.ndarray]
+
+
+class Dynamics(NamedTuple):
+    """The part of a `StateSpace` that says how the state moves, and how it shows: belief_t = read_t state_t + offset_t.
+
+    Attributes
+    ----------
+    read : (k, d) or (T, k, d)
+    offset : (T, k) or (k,)
+    covariance_root : (T, k, k), optional
+        Roots of the covariances of a learner's beliefs.
+    """
+
+    start_mean: np.ndarray
+    start_root: np.ndarray
+    decay: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    drift: np.ndarray
+    move_scale: np.ndarray
+    move_root: np.ndarray
+    read: np.ndarray
+    offset: np.ndarray
+    covariance_root: np.ndarray | None = None
+
+
+class BeliefSource(Protocol):
+    """What a source of beliefs can tell."""
+
+    variables: list[TensorVariable]
+    """The Gaussian variables it is made of."""
+    graphs: dict[str, TensorVariable]
+    """What must be read from the graph."""
+
+    def dynamics(self, values: Values) -> Dynamics:
+        """The state space."""
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        """Values of the variables, in their order."""
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The noise of the start and of the moves that makes these values of the variables."""
+
+
+class ProcessSource:
+    """Beliefs that are, or are read linearly from, a `WienerProcess` or a `LinearProcess`."""
+
+    def __init__(self, process: TensorVariable, reading: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        self.variables = [process]
+        self._reading = reading
+        self._is_walk = has_op(process, WienerProcessRV)
+        names: tuple[str, ...] = ("start_mean", "start_covariance", "innovation_covariance", "elapsed")
+        if not self._is_walk:
+            names = ("start_mean", "start_covariance", "transition", "innovation_covariance", "drift")
+        self.graphs = dict(zip(names, parameters(process), strict=True))
+
+    def dynamics(self, values: Values) -> Dynamics:
+        d = len(values["start_mean"])
+        read, offset = self._reading or (np.eye(d), np.zeros(d))
+        flat = np.zeros((1, d, 0))
+        innovation = values["innovation_covariance"]
+        if self._is_walk:
+            scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
+            decay, left, right, drift = np.empty((0, d)), flat, flat, np.zeros((1, d))
+        else:
+            transition, innovation = _once_if_equal(values["transition"]), _once_if_equal(innovation)
+            drift = _once_if_equal(values["drift"])
+            scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation])
+            diagonal = np.einsum("tii->ti", transition)
+            if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
+                decay, left, right = np.ascontiguousarray(diagonal), flat, flat
+            else:
+                decay, left, right = np.zeros((1, d)), transition, np.broadcast_to(np.eye(d), transition.shape).copy()
+        return Dynamics(
+            values["start_mean"],
+            covariance_root(values["start_covariance"]),
+            decay,
+            left,
+            right,
+            drift,
+            scale,
+            roots,
+            read,
+            offset,
+        )
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        return [states]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        (path,) = given
+        if self._is_walk:
+            moved = np.diff(path, axis=0)
+        else:
+            expected = np.einsum("tij,tj->ti", values["transition"], path[:-1]) + values["drift"]
+            moved = path[1:] - expected
+        start = np.linalg.pinv(dynamics.start_root) @ (path[0] - dynamics.start_mean)
+        inverse = np.linalg.pinv(dynamics.move_root)
+        return start, (inverse @ (moved / dynamics.move_scale[:, None])[:, :, None])[:, :, 0]
+
+
+class LearnerSource:
+    """Beliefs of a Bayesian learner: the state is (mu_t, rho_env), the noise that of the rewards."""
+
+    def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
+        start_mean, start_root, context, _, sigma = belief.owner.inputs
+        self.variables = [reward] if environment is None else [reward, environment]
+        self.graphs = {
+            "start_mean": start_mean,
+            "start_root": start_root,
+            "chosen_context": context,
+            "sigma": sigma,
+        }
+        if environment is None:
+            self.graphs["rho_env"] = parameters(reward)[0]
+        else:
+            self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(environment), strict=True))
+
+    def dynamics(self, values: Values) -> Dynamics:
+        context, sigma = values["chosen_context"], float(values["sigma"])
+        k = context.shape[1]
+        root = values["start_root"]
+        beliefs = covariance_path(root @ root.T, context, sigma)
+        if len(self.variables) == 2:
+            rho_env, spread = values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
+        else:
+            rho_env, spread = values["rho_env"], np.zeros((k, 0))
+        still = np.zeros_like(beliefs.gain)
+        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
+        gain = np.concatenate([beliefs.gain, still], axis=1)[:, :, None]
+        return Dynamics(
+            np.concatenate([values["start_mean"], rho_env]),
+            np.concatenate([np.zeros_like(spread), spread]),
+            np.empty((0, 2 * k)),
+            gain,
+            np.concatenate([-context[:-1], context[:-1]], axis=1)[:, :, None],
+            np.zeros((1, 2 * k)),
+            np.full(1, sigma),
+            gain,
+            np.eye(k, 2 * k),
+            np.zeros(k),
+            beliefs.root,
+        )
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        context, k = values["chosen_context"], values["chosen_context"].shape[1]
+        rho_env = states[0, k:].copy()
+        # The last reward moves no belief of the log: it is as its prior says.
+        reward = context @ rho_env + float(values["sigma"]) * np.append(noise.move[:, 0], rng.standard_normal())
+        return [reward, rho_env][: len(self.variables)]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        context, k = values["chosen_context"], values["chosen_context"].shape[1]
+        rho_env = given[1] if len(given) == 2 else values["rho_env"]
+        move = (given[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
+        return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
+
+
+class FoldSource:
+    """Gaussian weights, one vector for each fold of decisions; all decisions in one fold make beliefs constant."""
+
+    def __init__(self, weights: TensorVariable, fold: TensorVariable, shape: tuple[int, int]) -> None:
+        self.variables = [weights]
+        self.graphs = dict(zip(("mean", "scale"), parameters(weights), strict=True)) | {"fold": fold}
+        self._is_multivariate = has_op(weights, MvNormalRV)
+        self._is_single = weights.type.ndim == 1
+        self._shape = shape
+
+    def _prior(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Means (fold, feature), and a root of the covariance in each fold."""
+        folds, features = self._shape
+        if self._is_multivariate:
+            matrices = values["scale"].reshape(-1, features, features)
+            roots = np.array([covariance_root(matrix) for matrix in matrices])
+        else:
+            roots = np.broadcast_to(values["scale"], self._shape)[:, :, None] * np.eye(features)
+        return np.broadcast_to(values["mean"], self._shape), np.broadcast_to(roots, (folds, features, features))
+
+    def dynamics(self, values: Values) -> Dynamics:
+        fold = values["fold"]
+        mean, roots = self._prior(values)
+        d = mean.shape[1]
+        begins = np.diff(fold) != 0
+        drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
+        same = _once_if_equal(roots)
+        flat = np.zeros((1, d, 0))
+        return Dynamics(
+            mean[fold[0]].copy(),
+            roots[fold[0]].copy(),
+            np.where(begins[:, None], 0.0, np.ones((1, d))),
+            flat,
+            flat,
+            drift,
+            begins.astype(np.float64),
+            same if len(same) == 1 else roots[fold[1:]],
+            np.eye(d),
+            np.zeros(d),
+        )
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        fold = values["fold"]
+        weights = states[np.concatenate([[0], np.flatnonzero(np.diff(fold)) + 1])]
+        return [weights[0] if self._is_single else weights]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        fold = values["fold"]
+        weights = np.atleast_2d(given[0])
+        mean, roots = self._prior(values)
+        noise = (np.linalg.pinv(roots) @ (weights - mean)[:, :, None])[:, :, 0]
+        begins = np.diff(fold) != 0
+        return noise[fold[0]], np.where(begins[:, None], noise[fold[1:]], 0.0)
+
+
+def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
+    """The linear-Gaussian source behind `belief` (time, feature), if there is one that we know."""
+    if has_op(belief, BayesianLearning):
+        return _find_learner(model, belief)
+    if has_op(belief, ConstantWithin):
+        return _find_folds(model, belief)
+    processes = [rv for rv in model.free_RVs if has_op(rv, WienerProcessRV) or has_op(rv, LinearProcessRV)]
+    behind = set(ancestors([belief], blockers=set(model.basic_RVs)))
+    inside = [rv for rv in processes if rv in behind]
+    if len(inside) != 1:
+        return None
+    if belief is inside[0]:
+        return ProcessSource(belief)
+    reading = _linear_reading(model, inside[0], belief)
+    return None if reading is None else ProcessSource(inside[0], reading)
+
+
+def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
+    _, _, context, felt, sigma = belief.owner.inputs
+    if not has_op(felt, LinearRewardRV) or belief.owner.outputs[0] is not belief:
+        return None
+    # The learner is Bayesian about these very rewards only if it knows their contexts and their noise.
+    if not equal_computations(parameters(felt)[1:], [context, sigma]):
+        return None
+    environment = parameters(felt)[0]
+    is_gaussian = environment in model.free_RVs and has_op(environment, MvNormalRV)
+    return LearnerSource(belief, felt, environment if is_gaussian else None)
+
+
+def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:
+    weights, fold = belief.owner.inputs
+    if has_op(weights, DimShuffle) and weights.owner.op.new_order == ("x", 0):
+        weights = weights.owner.inputs[0]
+    if weights not in model.free_RVs or not (has_op(weights, MvNormalRV) or has_op(weights, NormalRV)):
+        return None
+    if set(ancestors([fold])) & set(model.free_RVs):
+        return None
+    order = compile_graph([], model.replace_rvs_by_values([fold]), mode="FAST_COMPILE")()[0]
+    *folds, features = model.eval_rv_shapes()[weights.name]
+    count = folds[0] if folds else 1
+    # Folds must come in order and none of them be empty.
+    if not np.array_equal(np.unique(order), np.arange(count)) or (np.diff(order) < 0).any():
+        return None
+    return FoldSource(weights, fold, (count, features))
+
+
+def _linear_reading(
+    model: pm.Model, process: TensorVariable, belief: TensorVariable
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """read and offset with belief_t = read state_t + offset_t, found at unit vectors; None if that is not so."""
+    times, d = model.eval_rv_shapes()[process.name]
+    value = model.rvs_to_values[process]
+    (graph,) = model.replace_rvs_by_values([belief])
+    if (set(ancestors([graph])) & set(model.value_vars)) - {value}:
+        return None
+    evaluate = compile_graph([value], graph, mode="FAST_COMPILE")
+    offset = evaluate(np.zeros((times, d)))
+    if offset.ndim != 2 or len(offset) != times:
+        return None
+    units = [evaluate(np.tile(unit, (times, 1))) - offset for unit in np.eye(d)]
+    read = np.stack(units, axis=-1)
+    trial = np.random.default_rng(0).standard_normal((times, d))
+    if not np.allclose(np.einsum("tij,tj->ti", read, trial) + offset, evaluate(trial)):
+        return None
+    return (read[0] if np.array_equal(read, np.broadcast_to(read[0], read.shape)) else read), offset
+
+
+def _once_if_equal(over_time: np.ndarray) -> np.ndarray:
+    """An array with a leading dimension of one where all its entries over time are equal."""
+    return (
+        over_time[:1].copy()
+        if np.array_equal(over_time, np.broadcast_to(over_time[:1], over_time.shape))
+        else over_time
+    )

@@ -1,0 +1,212 @@
+"""Linear-Gaussian belief models, found in the graph of a PyMC model."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pymc as pm
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Identity
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import BayesianLearning, BeliefSampleRV
+from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
+from icb_pymc.kernels.state_space import Noise, StateSpace, run
+from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
+from icb_pymc.steps.graph import GraphReader, Point, children, has_op, parameters
+
+CHOICE = ("context", "available", "chosen")
+
+
+class Found(NamedTuple):
+    """The parts of a linear-Gaussian belief model.
+
+    Attributes
+    ----------
+    choice : the `SoftmaxChoice`
+    rho : the `BeliefSample` that its utility is linear in, if the utility is not linear in the belief itself
+    source : where the beliefs come from
+    hyperparameters : other free variables that only these parts, or each other, depend on
+    """
+
+    choice: TensorVariable
+    rho: TensorVariable | None
+    source: BeliefSource
+    hyperparameters: list[TensorVariable]
+
+    @property
+    def variables(self) -> list[TensorVariable]:
+        """The Gaussian variables."""
+        return [*self.source.variables, *([] if self.rho is None else [self.rho])]
+
+
+def find_linear_gaussian(model: pm.Model) -> Found | None:
+    """The linear-Gaussian belief model that `model` declares, if it does."""
+    choices = [rv for rv in model.basic_RVs if has_op(rv, SoftmaxChoiceRV)]
+    if len(choices) != 1:
+        return None
+    (choice,) = choices
+    utility = parameters(choice)[0]
+    if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
+        return None
+    weights = _bare(utility.owner.inputs[0])
+    rho = weights if has_op(weights, BeliefSampleRV) else None
+    if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
+        return None
+    belief = weights if rho is None else _bare(parameters(rho)[0])
+    source = find_source(model, belief)
+    if source is None:
+        return None
+    found = Found(choice, rho, source, [])
+    block = {*found.variables, choice}
+    for variable in found.variables:
+        is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
+        if not is_plain or not set(children(model, variable)) <= block:
+            return None
+    # The spread of rho must be known without the beliefs.
+    needs_beliefs = rho is not None and bool(set(ancestors([parameters(rho)[1]])) & set(source.variables))
+    if rho is not None and needs_beliefs and not _is_learnt_root(belief, parameters(rho)[1]):
+        return None
+    return found._replace(hyperparameters=_hyperparameters(model, block))
+
+
+def _bare(variable: TensorVariable) -> TensorVariable:
+    """A variable without the copies that naming it by `pm.Deterministic` makes."""
+    while has_op(variable, Elemwise) and isinstance(variable.owner.op.scalar_op, Identity):
+        variable = variable.owner.inputs[0]
+    return variable
+
+
+def _is_learnt_root(belief: TensorVariable, root: TensorVariable) -> bool:
+    return has_op(belief, BayesianLearning) and root is belief.owner.outputs[1]
+
+
+def _hyperparameters(model: pm.Model, block: set[TensorVariable]) -> list[TensorVariable]:
+    candidates = [rv for rv in model.free_RVs if rv not in block and rv.dtype == "float64"]
+    below = {rv: set(children(model, rv)) for rv in candidates}
+    while True:
+        known = block | set(candidates)
+        kept = [rv for rv in candidates if below[rv] and below[rv] <= known]
+        if kept == candidates:
+            return kept
+        candidates = kept
+
+
+class LinearGaussianModel:
+    """Reads a linear-Gaussian belief model from the graph, as a state space.
+
+    Parameters
+    ----------
+    model : pm.Model
+    found : Found
+    with_rho : bool
+        Whether the noise of rho is that of all its features, so that rho can be told. Without it there is only as much
+        of it as the choices depend on, which is less to sample.
+    """
+
+    def __init__(self, model: pm.Model, found: Found, with_rho: bool = True) -> None:
+        self._source, self._rho = found.source, found.rho
+        self.with_rho = with_rho and found.rho is not None
+        _, context, alpha = parameters(found.choice)[0].owner.inputs
+        graphs = {
+            "context": context,
+            "available": parameters(found.choice)[1],
+            "chosen": model.rvs_to_values[found.choice],
+            "alpha": alpha,
+        }
+        self._has_root = False
+        if found.rho is not None:
+            mean, root = parameters(found.rho)
+            self._has_root = not _is_learnt_root(_bare(mean), root)
+            if self._has_root:
+                graphs["root"] = root
+        self._read = GraphReader(model, graphs | found.source.graphs)
+        self.is_fixed = self._read.is_fixed(*self._read.names)
+        self._names = [model.rvs_to_values[variable].name for variable in found.source.variables]
+        self._rho_name = None if found.rho is None else model.rvs_to_values[found.rho].name
+        self._unit_contrasts: Contrasts | None = None
+
+    def values(self, point: Point) -> Values:
+        """What the state space is made of, at a point."""
+        return self._read(point)
+
+    def state_space(self, values: Values) -> tuple[Dynamics, StateSpace]:
+        """The state space, with contrasts as its readings."""
+        dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
+        rows, first = contrasts.values, contrasts.first
+        time = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        offset = dynamics.offset if dynamics.offset.ndim == 1 else dynamics.offset[time]
+        stray = np.zeros((len(rows), 0))
+        if self._rho is not None:
+            stray = _read_rows(rows, self._root(values, dynamics), time)
+            stray = stray if self.with_rho else _compress(stray, first)
+        space = StateSpace(
+            *dynamics[:8],
+            first,
+            (rows * offset).sum(axis=1),
+            np.ascontiguousarray(_read_rows(rows, dynamics.read, time)),
+            np.ascontiguousarray(stray),
+        )
+        return dynamics, space
+
+    def to_point(
+        self, values: Values, dynamics: Dynamics, states: np.ndarray, noise: Noise, rng: np.random.Generator
+    ) -> Point:
+        """Values of the variables for states and noise."""
+        told = dict(zip(self._names, self._source.to_values(values, states, noise, rng), strict=True))
+        if self.with_rho:
+            assert self._rho_name is not None
+            root = self._root(values, dynamics)
+            told[self._rho_name] = _beliefs(dynamics, states) + (root @ noise.stray[:, :, None])[:, :, 0]
+        return told
+
+    def to_noise(self, values: Values, dynamics: Dynamics, space: StateSpace, point: Point) -> Noise:
+        """The noise that makes the values at a point."""
+        start, move = self._source.to_noise(values, dynamics, [point[name] for name in self._names])
+        stray = np.zeros((len(space.first) - 1, space.stray.shape[1]))
+        noise = Noise(np.ascontiguousarray(start), np.ascontiguousarray(move), stray)
+        if self.with_rho:
+            assert self._rho_name is not None
+            states = np.empty((len(stray), space.reading.shape[1]))
+            run(space, noise, True, states, np.empty(len(space.offset)))
+            away = point[self._rho_name] - _beliefs(dynamics, states)
+            root = self._root(values, dynamics)
+            stray = (np.linalg.pinv(root) @ away[:, :, None])[:, :, 0]
+        return noise._replace(stray=np.ascontiguousarray(stray))
+
+    def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
+        root = values["root"] if self._has_root else dynamics.covariance_root
+        assert root is not None
+        return root
+
+    def _contrasts(self, values: Values) -> Contrasts:
+        """Contrasts at this alpha; those at alpha = 1 are kept if nothing else of them can move."""
+        if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE):
+            context, available, chosen = (values[name] for name in CHOICE)
+            self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
+        return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
+
+
+def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
+    return (dynamics.read @ states[:, :, None])[:, :, 0] + dynamics.offset
+
+
+def _read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Each row times the matrix of its time, or the one for all."""
+    return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
+
+
+def _compress(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Rows with the same products within each decision, on as few noises as there are rows."""
+    widest = int(np.diff(first).max(initial=1))
+    if widest >= stray.shape[1]:
+        return stray
+    if widest == 1:
+        return np.sqrt((stray**2).sum(axis=1, keepdims=True))
+    time = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    place = np.arange(len(stray)) - first[time]
+    padded = np.zeros((len(first) - 1, stray.shape[1], widest))
+    padded[time, :, place] = stray
+    triangles = np.asarray(np.linalg.qr(padded, mode="r"))
+    return triangles[time, :, place]
