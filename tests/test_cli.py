@@ -65,6 +65,16 @@ def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
     assert main(["convert", decisions, "--standardise", "-o", str(tmp_path / "decisions.nc")]) == 0
 
 
+def test_a_history_goes_from_raw_file_to_dated_decisions(tmp_path, capsys):
+    raw, decisions = (str(tmp_path / name) for name in ("history.csv", "decisions.nc"))
+    assert main(["synthesise", "history", "--patients", "2000", "-o", raw]) == 0
+    assert main(["prepare", raw, "--decisions", decisions, "--steps", "60"]) == 0
+    assert "60 decisions written" in capsys.readouterr().out
+    assert main(["show", decisions]) == 0
+    assert "agent 'dated policies'" in capsys.readouterr().out
+    assert main(["prepare", raw, "--decisions", str(tmp_path / "decisions.txt")]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
