@@ -5,14 +5,14 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
-from icb_pymc.metrics import relative_importance
+from icb_pymc.metrics import at_times_of, relative_importance
+from icb_pymc.moments import in_words, moment_within
 
 # Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
 # on white, is grey here.
@@ -46,9 +46,9 @@ def importance_over_time(
     shown = _chosen_features(importance, features)
     tail = (1 - probability) / 2
     low, middle, high = importance.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
-    truth = _true_importance(trace)
+    truth = _true_importance(trace, importance)
     time = importance["time"].values
-    moments = {_inside(time, moment): label for moment, label in (events or {}).items()}
+    moments = {moment_within(time, moment): label for moment, label in (events or {}).items()}
     panels = [shown] if len(shown) <= SHARED_PANEL else [[name] for name in shown]
     columns = min(len(panels), 4)
     rows = -(-len(panels) // columns)
@@ -105,7 +105,7 @@ def radar(
     if len(shown) < 3:
         raise InputError("a radar needs at least three features; draw importance over time instead.")
     tail = (1 - probability) / 2
-    truth = _true_importance(trace)
+    truth = _true_importance(trace, importance)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     around = np.append(angles, angles[0])
     figure, axes = plt.subplots(
@@ -130,7 +130,7 @@ def radar(
         ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         ax.tick_params(axis="y", labelsize=7)
         ax.set_ylim(0, 1.05 * float(bands.max()))
-        ax.set_title(f"at {_when(importance['time'].values[step])}", fontsize=10, pad=14)
+        ax.set_title(f"at {in_words(importance['time'].values[step])}", fontsize=10, pad=14)
     note = f"relative importance; band: {probability:.0%} credible" + ("; dotted: truth" if truth is not None else "")
     figure.supxlabel(_source(trace, note), fontsize=7, color="0.35")
     figure.tight_layout()
@@ -151,12 +151,12 @@ def _style(importance: xr.DataArray, name: str) -> tuple[str, Any]:
     return COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)]
 
 
-def _true_importance(trace: InferenceData) -> xr.DataArray | None:
+def _true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataArray | None:
     data = group(trace, "constant_data")
     # An agent that weighs other features than those recorded has no truth on the same axes.
     if "true_belief" not in data or "reward_context" in data:
         return None
-    return relative_importance(data["true_belief"])
+    return at_times_of(relative_importance(data["true_belief"]), importance)
 
 
 def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
@@ -168,26 +168,7 @@ def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
 
 
 def _nearest(time: np.ndarray, moment: Any) -> int:
-    return int(np.argmin(np.abs(time - _inside(time, moment))))
-
-
-def _inside(time: np.ndarray, moment: Any) -> Any:
-    at = _as_time(time, moment)
-    if not time[0] <= at <= time[-1]:
-        raise InputError(f"{moment} lies outside the decisions, {_when(time[0])} to {_when(time[-1])}.")
-    return at
-
-
-def _as_time(time: np.ndarray, moment: Any) -> Any:
-    try:
-        return pd.Timestamp(str(moment)).to_datetime64() if time.dtype.kind == "M" else int(moment)
-    except ValueError:
-        kind = "a date like 2002-02-27" if time.dtype.kind == "M" else "a whole number"
-        raise InputError(f"time '{moment}': give {kind}, as in the decisions.") from None
-
-
-def _when(moment: Any) -> str:
-    return str(np.datetime_as_string(moment, unit="D")) if moment.dtype.kind == "M" else f"t = {moment}"
+    return int(np.argmin(np.abs(time - moment_within(time, moment))))
 
 
 def _closed(values: xr.DataArray) -> np.ndarray:

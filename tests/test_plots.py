@@ -67,3 +67,15 @@ def test_colours_of_eight_features_are_all_different():
     from icb_pymc.plots import COLOURS
 
     assert len(set(COLOURS)) == 8
+
+
+def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_times(trace, dated_decisions):
+    from icb_pymc.inference_data import from_groups
+
+    posterior = group(trace, "posterior").isel(time=slice(None, None, 3))
+    thinned = from_groups({"posterior": posterior, "constant_data": group(trace, "constant_data")}, trace.attrs)
+    expected = relative_importance(dated_decisions["true_belief"]).isel(time=slice(None, None, 3))
+    truth = importance_over_time(thinned, features=["feature_1"]).axes[0].get_lines()[1]
+    np.testing.assert_allclose(truth.get_ydata(), expected.sel(feature="feature_1"))
+    drawn = radar(thinned, at=["2003-12-01"]).axes[0].get_lines()[1].get_ydata()
+    np.testing.assert_allclose(drawn[:-1], expected.isel(time=-1))
