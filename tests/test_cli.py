@@ -108,6 +108,12 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "features are standardised" in said
     assert "worst R-hat" in said
+    output = tmp_path / "impact.png"
+    assert main(["impact", trace, "inr", "20", "--before", "15", "--after", "15", "-o", str(output)]) == 0
+    assert "judged by 15 decisions before and 15 after" in capsys.readouterr().out
+    assert output.read_bytes().startswith(b"\x89PNG")
+    assert main(["impact", trace, "innr", "20", "--before", "15", "--after", "15"]) == 2
+    assert "did you mean 'inr'?" in capsys.readouterr().err
     for picture in (["importance", "--event", "20=guideline"], ["radar", "--at", "5", "35"]):
         output = tmp_path / f"{picture[0]}.png"
         assert main(["plot", picture[0], trace, *picture[1:], "-o", str(output)]) == 0
@@ -124,6 +130,8 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
         (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
         (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "time=what"),
         (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
+        (["impact", "nowhere.nc", "inr", "20", "--before", "9", "--after", "9"], "nowhere.nc: there is no such file"),
+        (["impact", "x.nc", "inr", "20", "--before", "9", "--after", "9", "-o", "x.bmp"], "must end in .png"),
     ],
 )
 def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):
