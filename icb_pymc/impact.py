@@ -1,19 +1,23 @@
 """Did an event change what counted? The posterior of the change in a feature's importance around a date."""
 
 import difflib
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from icb_pymc.errors import InputError
+from icb_pymc.convergence import rank_rhat
+from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.metrics import relative_importance
 from icb_pymc.moments import in_words, length_of_time, moment_within
 
 # From which probability of direction on the verdict calls a change clear, and probable.
 CLEAR, PROBABLE = 0.975, 0.9
+# Above it the draws of the change are no sample from its posterior yet.
+HIGHEST_RHAT = 1.05
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,11 @@ def impact(
         the ends of the log are cut there.
     credibility : float
         Of the central credible interval.
+
+    Warns
+    -----
+    InputWarning
+        If the chains disagree on the change (R-hat above 1.05).
     """
     if not 0 < credibility < 1:
         raise InputError(f"credibility={credibility} must lie strictly between 0 and 1.")
@@ -122,17 +131,31 @@ def impact(
     start, end = at - length_of_time(time, before, "before"), at + length_of_time(time, after, "after")
     windows = {"before": (start, at), "after": (at, end)}
     draws = {which: _mean_importance(belief, name, window, which) for which, window in windows.items()}
+    _warn_if_chains_disagree(draws["after"] - draws["before"], name)
     first, second = (int(np.sum((time >= low) & (time < high))) for low, high in windows.values())
-    return Impact(name, at, (start, end), (first, second), draws["before"], draws["after"], credibility)
+    flat = {which: values.transpose("chain", "draw").values.ravel() for which, values in draws.items()}
+    return Impact(name, at, (start, end), (first, second), flat["before"], flat["after"], credibility)
 
 
-def _mean_importance(belief: xr.DataArray, feature: str, window: tuple[Any, Any], which: str) -> np.ndarray:
+def _mean_importance(belief: xr.DataArray, feature: str, window: tuple[Any, Any], which: str) -> xr.DataArray:
     time = belief["time"].values
     inside = (time >= window[0]) & (time < window[1])
     if not inside.any():
         raise InputError(f"the window {which} the event holds no decision of the trace; make {which} longer.")
-    importance = relative_importance(belief.isel(time=inside)).sel(feature=feature)
-    return importance.mean("time").transpose("chain", "draw").values.ravel()
+    return relative_importance(belief.isel(time=inside)).sel(feature=feature).mean("time")
+
+
+def _warn_if_chains_disagree(change: xr.DataArray, feature: str) -> None:
+    if change.sizes["chain"] < 2 or change.sizes["draw"] < 4:
+        return
+    rhat = float(rank_rhat(change))
+    if rhat > HIGHEST_RHAT:
+        warnings.warn(
+            f"the chains disagree on the change of {feature} (R-hat {rhat:.2f}), so do not rely on its probability; "
+            "fit again with more draws or sweeps.",
+            InputWarning,
+            stacklevel=2,
+        )
 
 
 def _known_feature(belief: xr.DataArray, feature: str) -> str:

@@ -1,10 +1,12 @@
 """The change in a feature's importance around an event."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
 
-from icb_pymc.errors import InputError
+from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.impact import impact
 from icb_pymc.inference_data import from_groups, group
 
@@ -66,12 +68,27 @@ def test_direction_and_interval_are_those_of_the_draws():
     ],
 )
 def test_the_verdict_is_two_lines_that_say_as_much_as_is_known(share_rising, words):
-    change = np.where(np.arange(100) < 100 * share_rising, 0.1, -0.1)
+    change = np.random.default_rng(0).permutation(np.where(np.arange(100) < 100 * share_rising, 0.1, -0.1))
     trace = trace_of(np.stack([np.full(100, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
     first, second = str(impact(trace, "inr", "2002-02-27", before="9999D", after="1D")).split("\n")
     assert "importance of inr went from 30.0% to" in first
     assert "around 2002-02-27" in first
     assert second == f"Verdict: {words}, judged by 1 decisions before and 1 after."
+
+
+def test_chains_that_disagree_on_the_change_are_told():
+    rng = np.random.default_rng(1)
+    trace = trace_of(np.stack([np.full(200, 0.3), 0.5 + 0.01 * rng.normal(size=200)], axis=-1), time=DAYS[[0, 3]])
+    posterior = group(trace, "posterior")
+    apart = posterior["belief"].copy()
+    apart[1, :, 1] = apart[1, :, 1].values[:, ::-1] * [0.3, 1]
+    parted = from_groups({"posterior": posterior.assign(belief=apart)}, {})
+    options = {"before": "9999D", "after": "1D"}
+    with pytest.warns(InputWarning, match="chains disagree on the change of inr"):
+        impact(parted, "inr", "2002-02-27", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        impact(trace, "inr", "2002-02-27", **options)
 
 
 def test_no_change_at_all_is_neither_rise_nor_fall():
@@ -100,6 +117,7 @@ def test_a_posterior_that_keeps_fewer_times_is_judged_by_those_and_counts_all_de
         impact(thinned, "inr", 6, before=3, after=3)
 
 
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
 def test_a_trace_alone_is_enough(trace):
     posterior = from_groups({"posterior": group(trace, "posterior")}, {})
     options = {"before": "365D", "after": "365D"}

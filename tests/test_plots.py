@@ -82,6 +82,7 @@ def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_tim
     np.testing.assert_allclose(drawn[:-1], expected.isel(time=-1))
 
 
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
 def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_change(trace, dated_decisions):
     options = {"before": "365D", "after": "365D"}
     found = find_impact(trace, "feature_1", "2002-08-24", **options)

@@ -1,8 +1,10 @@
 """`icb impact`: whether an event changed what counted."""
 
 import argparse
+import warnings
 
 from icb_pymc.cli.options import add_verb, check_output, say
+from icb_pymc.errors import InputWarning
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -40,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
         from icb_pymc import plots
         from icb_pymc.files import replacing
 
-        figure = plots.impact(trace, options.feature, options.event, **windows)
+        with warnings.catch_warnings():
+            # Said above already.
+            warnings.simplefilter("ignore", InputWarning)
+            figure = plots.impact(trace, options.feature, options.event, **windows)
         with replacing(options.output) as temporary:
             figure.savefig(temporary, dpi=150, bbox_inches="tight")
         say(f"\nwritten to {options.output}")
