@@ -34,7 +34,7 @@ def test_the_chosen_is_the_recipient_on_the_day_of_the_transplant(
     facts = transplants.assign(waiting_time=transplants["waiting_days"])[list(FEATURES)].round(6)
     found = taken.merge(facts.assign(time=transplants["transplanted"]), on=["time", *FEATURES])
     assert len(found) == decisions.sizes["time"]
-    assert (np.diff(decisions["time"].values) >= np.timedelta64(0)).all()
+    assert (np.diff(decisions["time"].values) >= np.timedelta64(0, "ns")).all()
 
 
 def test_the_others_were_listed_by_then_and_received_another_liver_later(
