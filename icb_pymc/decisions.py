@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.moments import length_of_time
 
 CONTEXT_DIMS = ("time", "action", "feature")
 
@@ -121,32 +122,8 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
     time = decisions["time"].values
     if unit is None:
         return np.ones(len(time) - 1)
-    gaps = np.diff(time) / (_duration(unit) if time.dtype.kind == "M" else _number(unit))
+    gaps = np.diff(time) / length_of_time(time, unit)
     return np.maximum(gaps.astype(np.float64), 1e-3)
-
-
-def _number(unit: str) -> float:
-    try:
-        number = float(unit)
-    except ValueError:
-        number = np.nan
-    if not 0 < number < np.inf:
-        raise InputError(f"unit of time {unit!r}: the decisions are not dated, so give a positive number.")
-    return number
-
-
-def _duration(unit: str) -> np.timedelta64:
-    import pandas as pd
-
-    try:
-        duration = pd.Timedelta(unit)
-        # A bare number would be taken for nanoseconds.
-        is_duration = duration > pd.Timedelta(0) and not unit.strip()[-1].isdigit()
-    except ValueError:
-        is_duration = False
-    if not is_duration:
-        raise InputError(f"unit of time {unit!r}: the decisions are dated, so write it like '1D', '30D' or '12h'.")
-    return duration.to_timedelta64()
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:

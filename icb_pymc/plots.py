@@ -5,14 +5,18 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.dates import ConciseDateFormatter
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from icb_pymc.errors import InputError
+from icb_pymc.impact import Impact
+from icb_pymc.impact import impact as find_impact
 from icb_pymc.inference_data import InferenceData, group
-from icb_pymc.metrics import relative_importance
+from icb_pymc.metrics import at_times_of, relative_importance
+from icb_pymc.moments import in_words, moment_within
 
 # Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
 # on white, is grey here.
@@ -46,11 +50,12 @@ def importance_over_time(
     shown = _chosen_features(importance, features)
     tail = (1 - probability) / 2
     low, middle, high = importance.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
-    truth = _true_importance(trace)
+    truth = _true_importance(trace, importance)
     time = importance["time"].values
-    moments = {_inside(time, moment): label for moment, label in (events or {}).items()}
+    moments = {moment_within(time, moment): label for moment, label in (events or {}).items()}
     panels = [shown] if len(shown) <= SHARED_PANEL else [[name] for name in shown]
-    columns = min(len(panels), 4)
+    # As few empty places as may be.
+    columns = min(len(panels), min((4, 3), key=lambda width: -len(panels) % width))
     rows = -(-len(panels) // columns)
     size = (8, 4.5) if len(panels) == 1 else (2.6 * columns, 2.3 * rows + 0.4)
     figure, grid = plt.subplots(
@@ -105,7 +110,7 @@ def radar(
     if len(shown) < 3:
         raise InputError("a radar needs at least three features; draw importance over time instead.")
     tail = (1 - probability) / 2
-    truth = _true_importance(trace)
+    truth = _true_importance(trace, importance)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     around = np.append(angles, angles[0])
     figure, axes = plt.subplots(
@@ -129,12 +134,99 @@ def radar(
         ax.set_rlabel_position(np.degrees(angles[1]) / 2)
         ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         ax.tick_params(axis="y", labelsize=7)
+        ax.yaxis.set_major_locator(MaxNLocator(4))
         ax.set_ylim(0, 1.05 * float(bands.max()))
-        ax.set_title(f"at {_when(importance['time'].values[step])}", fontsize=10, pad=14)
+        ax.set_title(f"at {in_words(importance['time'].values[step])}", fontsize=10, pad=14)
     note = f"relative importance; band: {probability:.0%} credible" + ("; dotted: truth" if truth is not None else "")
     figure.supxlabel(_source(trace, note), fontsize=7, color="0.35")
     figure.tight_layout()
     return figure
+
+
+def impact(
+    trace: InferenceData, feature: str, event: Any, *, before: Any, after: Any, probability: float = 0.9
+) -> Figure:
+    """Importance of a feature around an event, and the posterior of its change; see `icb_pymc.impact.impact`.
+
+    On the left the importance over time with its credible band, the two windows shaded, and the mean importance in each
+    as a level; on the right the draws of the change with their central interval.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    feature, event, before, after
+        As in `icb_pymc.impact.impact`.
+    probability : float
+        Of the central credible band and interval.
+    """
+    found = find_impact(trace, feature, event, before=before, after=after, credibility=probability)
+    belief = group(trace, "posterior")["belief"]
+    colour, dashes = _style(belief, found.feature)
+    figure, (course, posterior) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=[2.2, 1], layout="constrained")
+    _draw_course(course, trace, belief, found, colour, dashes)
+    _draw_change(posterior, found, colour)
+    for ax in (course, posterior):
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=8)
+    posterior.spines["left"].set_visible(False)
+    told = f"median and {probability:.0%} credible band; shaded: windows, lines across them: mean importance"
+    truth = "; dotted: truth" if _true_importance(trace, belief) is not None else ""
+    figure.supxlabel(_source(trace, told + truth), fontsize=8)
+    return figure
+
+
+def _draw_course(ax: Axes, trace: InferenceData, belief: xr.DataArray, found: Impact, colour: str, dashes: Any) -> None:
+    """The importance over time, from one window's length before the windows to one after them."""
+    start, end = found.windows
+    time = belief["time"].values
+    low_end, high_end = max(time[0], start - (found.event - start)), min(time[-1], end + (end - found.event))
+    shown = (time >= low_end) & (time <= high_end)
+    near = relative_importance(belief.isel(time=shown)).sel(feature=found.feature)
+    tail = (1 - found.credibility) / 2
+    low, middle, high = near.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
+    ax.fill_between(time[shown], low, high, color=colour, alpha=0.2, linewidth=0)
+    ax.plot(time[shown], middle, color=colour, linestyle=dashes)
+    truth = _true_importance(trace, belief)
+    if truth is not None:
+        ax.plot(
+            time[shown], truth.isel(time=shown).sel(feature=found.feature), color="black", linestyle=":", linewidth=1.4
+        )
+    for name, left, right, draws in (
+        ("before", max(start, time[0]), found.event, found.before),
+        ("after", found.event, min(end, time[-1]), found.after),
+    ):
+        ax.axvspan(left, right, color="0.5", alpha=0.12, linewidth=0)
+        ax.plot([left, right], [draws.mean()] * 2, color=colour, linewidth=2.5, solid_capstyle="butt")
+        middle_of_window, above = left + (right - left) / 2, ax.get_xaxis_transform()
+        label = f"{name}: {draws.mean():.1%}"
+        ax.text(middle_of_window, 0.97, label, ha="center", va="top", fontsize=8, color="0.25", transform=above)
+    ax.axvline(found.event, color="0.4", linewidth=0.8)
+    ax.set_xlim(low_end, high_end)
+    # Room above the band for the names of the windows.
+    ax.set_ylim(0, 1.15 * ax.get_ylim()[1])
+    ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    ax.set_ylabel("relative importance", fontsize=10)
+    ax.set_title(f"{_words(found.feature)} around {in_words(found.event)}", fontsize=10)
+    if time.dtype.kind == "M":
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(ax.xaxis.get_major_locator()))
+    else:
+        ax.set_xlabel("decision", fontsize=8)
+
+
+def _draw_change(ax: Axes, found: Impact, colour: str) -> None:
+    """The posterior of the change in points, with zero marked."""
+    points = 100 * found.change
+    ax.hist(points, bins=min(40, max(5, len(points) // 20)), color=colour, alpha=0.5)
+    low, high = (100 * edge for edge in found.interval)
+    ax.plot(
+        [low, high], [0.02, 0.02], color=colour, linewidth=5, solid_capstyle="butt", transform=ax.get_xaxis_transform()
+    )
+    ax.axvline(0, color="0.4", linewidth=0.8)
+    ax.set_yticks([])
+    ax.set_xlabel("change in percentage points", fontsize=8)
+    ax.set_title(
+        f"{points.mean():+.1f} ({found.credibility:.0%}: {low:+.1f} to {high:+.1f})\n{found.verdict}", fontsize=9
+    )
 
 
 def _chosen_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
@@ -151,12 +243,12 @@ def _style(importance: xr.DataArray, name: str) -> tuple[str, Any]:
     return COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)]
 
 
-def _true_importance(trace: InferenceData) -> xr.DataArray | None:
+def _true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataArray | None:
     data = group(trace, "constant_data")
     # An agent that weighs other features than those recorded has no truth on the same axes.
     if "true_belief" not in data or "reward_context" in data:
         return None
-    return relative_importance(data["true_belief"])
+    return at_times_of(relative_importance(data["true_belief"]), importance)
 
 
 def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
@@ -168,26 +260,7 @@ def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
 
 
 def _nearest(time: np.ndarray, moment: Any) -> int:
-    return int(np.argmin(np.abs(time - _inside(time, moment))))
-
-
-def _inside(time: np.ndarray, moment: Any) -> Any:
-    at = _as_time(time, moment)
-    if not time[0] <= at <= time[-1]:
-        raise InputError(f"{moment} lies outside the decisions, {_when(time[0])} to {_when(time[-1])}.")
-    return at
-
-
-def _as_time(time: np.ndarray, moment: Any) -> Any:
-    try:
-        return pd.Timestamp(str(moment)).to_datetime64() if time.dtype.kind == "M" else int(moment)
-    except ValueError:
-        kind = "a date like 2002-02-27" if time.dtype.kind == "M" else "a whole number"
-        raise InputError(f"time '{moment}': give {kind}, as in the decisions.") from None
-
-
-def _when(moment: Any) -> str:
-    return str(np.datetime_as_string(moment, unit="D")) if moment.dtype.kind == "M" else f"t = {moment}"
+    return int(np.argmin(np.abs(time - moment_within(time, moment))))
 
 
 def _closed(values: xr.DataArray) -> np.ndarray:

@@ -65,6 +65,16 @@ def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
     assert main(["convert", decisions, "--standardise", "-o", str(tmp_path / "decisions.nc")]) == 0
 
 
+def test_a_history_goes_from_raw_file_to_dated_decisions(tmp_path, capsys):
+    raw, decisions = (str(tmp_path / name) for name in ("history.csv", "decisions.nc"))
+    assert main(["synthesise", "history", "--patients", "2000", "-o", raw]) == 0
+    assert main(["prepare", raw, "--decisions", decisions, "--steps", "60"]) == 0
+    assert "60 decisions written" in capsys.readouterr().out
+    assert main(["show", decisions]) == 0
+    assert "agent 'dated policies'" in capsys.readouterr().out
+    assert main(["prepare", raw, "--decisions", str(tmp_path / "decisions.txt")]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -98,6 +108,12 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "features are standardised" in said
     assert "worst R-hat" in said
+    output = tmp_path / "impact.png"
+    assert main(["impact", trace, "inr", "20", "--before", "15", "--after", "15", "-o", str(output)]) == 0
+    assert "judged by 15 decisions before and 15 after" in capsys.readouterr().out
+    assert output.read_bytes().startswith(b"\x89PNG")
+    assert main(["impact", trace, "innr", "20", "--before", "15", "--after", "15"]) == 2
+    assert "did you mean 'inr'?" in capsys.readouterr().err
     for picture in (["importance", "--event", "20=guideline"], ["radar", "--at", "5", "35"]):
         output = tmp_path / f"{picture[0]}.png"
         assert main(["plot", picture[0], trace, *picture[1:], "-o", str(output)]) == 0
@@ -114,6 +130,8 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
         (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
         (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "time=what"),
         (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
+        (["impact", "nowhere.nc", "inr", "20", "--before", "9", "--after", "9"], "nowhere.nc: there is no such file"),
+        (["impact", "x.nc", "inr", "20", "--before", "9", "--after", "9", "-o", "x.bmp"], "must end in .png"),
     ],
 )
 def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):

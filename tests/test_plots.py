@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from icb_pymc.errors import InputError
+from icb_pymc.impact import impact as find_impact
 from icb_pymc.inference_data import group
 from icb_pymc.metrics import relative_importance
-from icb_pymc.plots import importance_over_time, radar
+from icb_pymc.plots import impact, importance_over_time, radar
 
 mpl.use("Agg")
 
@@ -67,3 +68,39 @@ def test_colours_of_eight_features_are_all_different():
     from icb_pymc.plots import COLOURS
 
     assert len(set(COLOURS)) == 8
+
+
+def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_times(trace, dated_decisions):
+    from icb_pymc.inference_data import from_groups
+
+    posterior = group(trace, "posterior").isel(time=slice(None, None, 3))
+    thinned = from_groups({"posterior": posterior, "constant_data": group(trace, "constant_data")}, trace.attrs)
+    expected = relative_importance(dated_decisions["true_belief"]).isel(time=slice(None, None, 3))
+    truth = importance_over_time(thinned, features=["feature_1"]).axes[0].get_lines()[1]
+    np.testing.assert_allclose(truth.get_ydata(), expected.sel(feature="feature_1"))
+    drawn = radar(thinned, at=["2003-12-01"]).axes[0].get_lines()[1].get_ydata()
+    np.testing.assert_allclose(drawn[:-1], expected.isel(time=-1))
+
+
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
+def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_change(trace, dated_decisions):
+    options = {"before": "365D", "after": "365D"}
+    found = find_impact(trace, "feature_1", "2002-08-24", **options)
+    course, posterior = impact(trace, "feature_1", "2002-08-24", **options).axes
+    levels = [line.get_ydata() for line in course.get_lines() if len(set(line.get_ydata())) == 1]
+    assert [levels[0][0], levels[1][0]] == pytest.approx([found.before.mean(), found.after.mean()])
+    assert [text.get_text().partition(":")[0] for text in course.texts] == ["before", "after"]
+    assert "2002-08-24" in course.get_title()
+    assert found.verdict in posterior.get_title()
+    assert sum(bar.get_height() for bar in posterior.patches) == len(found.change)
+    drawn = posterior.get_lines()[0].get_xdata()
+    np.testing.assert_allclose(drawn, 100 * np.array(found.interval))
+
+
+def test_panels_are_laid_out_with_few_empty_places(trace):
+    from icb_pymc.inference_data import from_groups
+
+    belief = group(trace, "posterior")["belief"].isel(feature=[0, 1, 2, 3, 0, 1, 2, 3, 0])
+    nine = belief.assign_coords(feature=[f"weight_{i}" for i in range(9)]).to_dataset(name="belief")
+    figure = importance_over_time(from_groups({"posterior": nine}, trace.attrs))
+    assert len(figure.axes) == 9

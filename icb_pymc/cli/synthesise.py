@@ -1,4 +1,4 @@
-"""`icb synthesise`: a synthetic cohort in the form of the OPTN liver file."""
+"""`icb synthesise`: a synthetic cohort or history of allocation in the form of the OPTN liver file."""
 
 import argparse
 
@@ -13,7 +13,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Write synthetic patients with the columns and codes of the OPTN liver file; no real patient is in it.",
         "icb synthesise --patients 5000 -o liver.csv",
     )
-    parser.add_argument("--patients", type=whole_number, default=20_000, help="how many (default: 20000)")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=["cohort", "history"],
+        default="cohort",
+        help="patients matched by chance (default), or livers that went by known, dated policies",
+    )
+    parser.add_argument("--patients", type=whole_number, help="how many (default: 20000, of a history 10000)")
     parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same patients (default: 0)")
     parser.add_argument("-o", "--output", required=True, metavar="CSV", help="file to write")
     parser.set_defaults(run=run)
@@ -21,10 +28,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Generate and write."""
+    from icb_pymc.environments.allocation_history import synthesise_history
     from icb_pymc.environments.liver_cohort import synthesise
     from icb_pymc.files import replacing
 
-    patients = synthesise(options.patients, options.seed)
+    make = synthesise_history if options.what == "history" else synthesise
+    given = {} if options.patients is None else {"patients": options.patients}
+    patients = make(seed=options.seed, **given)
     with replacing(options.output) as temporary:
         patients.to_csv(temporary, index=False)
     say(f"{len(patients)} synthetic patients (none of them real) written to {options.output}")

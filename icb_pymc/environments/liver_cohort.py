@@ -1,5 +1,7 @@
 """Synthetic patients in the form of the OPTN liver file."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -67,17 +69,55 @@ def synthesise(patients: int = 20_000, seed: int = 0) -> pd.DataFrame:
     if patients < 1:
         raise InputError(f"patients must be at least 1, not {patients}.")
     rng = np.random.default_rng(seed)
-    recipients = _recipients(rng, patients)
-    donors = _donors(rng, recipients)
-    course = _course(rng, recipients, pair_features(recipients, donors))
+    recipients = draw_recipients(rng, patients)
+    donors = draw_donors(rng, recipients)
+    stay = draw_stays(rng, recipients)
+    raw = raw_table(rng, recipients, donors, stay)
+    lose_values(rng, raw, often=(raw["TX_DATE"] < MELD_START).to_numpy())
+    return raw
+
+
+class Stays(NamedTuple):
+    """How long patients were on the list, and how they left it; arrays with a value per patient.
+
+    Those still waiting at the data cut have in ``left`` the later day on which they would have left.
+    """
+
+    listed: np.ndarray
+    left: np.ndarray
+    transplanted: np.ndarray
+    removal: np.ndarray
+
+
+def raw_table(
+    rng: np.random.Generator,
+    recipients: pd.DataFrame,
+    donors: pd.DataFrame,
+    stay: Stays,
+    prefix: str = SYNTHETIC_PREFIX,
+) -> pd.DataFrame:
+    """Write patients, their donors and what became of them in the columns and codes of the OPTN file.
+
+    Parameters
+    ----------
+    rng : Generator
+    recipients, donors : pd.DataFrame
+        From `draw_recipients` and `draw_donors`; each patient's donor in the same row.
+    stay : Stays
+        From `draw_stays`.
+    prefix : str
+        What every ``PT_CODE`` begins with.
+    """
+    patients = len(recipients)
+    course = _course(rng, stay, pair_features(recipients, donors))
     raw = pd.DataFrame(
         {
-            "PT_CODE": [f"{SYNTHETIC_PREFIX}{code}" for code in rng.permutation(patients) + 100_001],
+            "PT_CODE": [f"{prefix}{code}" for code in rng.permutation(patients) + 100_001],
             "WL_ID_CODE": rng.permutation(patients) + 500_001,
             "DONOR_ID": pd.array(rng.permutation(patients) + 900_001, dtype="Int64"),
             "ABO": recipients["blood_group"],
             "ABO_DON": donors["donor_blood_group"],
-            "ABO_MAT": donors["abo_match"].astype("Int64"),
+            "ABO_MAT": pd.array(_match_codes(recipients["blood_group"], donors["donor_blood_group"]), dtype="Int64"),
             "AGE": recipients["age"],
             "AGE_DON": donors["donor_age"],
             "GENDER": recipients["gender"],
@@ -92,11 +132,11 @@ def synthesise(patients: int = 20_000, seed: int = 0) -> pd.DataFrame:
         }
     )
     _blank_the_never_transplanted(raw)
-    _lose_values(rng, raw)
     return raw
 
 
-def _recipients(rng: np.random.Generator, size: int) -> pd.DataFrame:
+def draw_recipients(rng: np.random.Generator, size: int) -> pd.DataFrame:
+    """Draw patients: blood group, age, gender, weight, laboratory values and hidden severity."""
     child = rng.random(size) < 0.08
     male = rng.random(size) < 0.62
     adult_age = _within(rng.normal(53.0, 11.0, size), 18, 78)
@@ -125,7 +165,8 @@ def _recipients(rng: np.random.Generator, size: int) -> pd.DataFrame:
     )
 
 
-def _donors(rng: np.random.Generator, recipients: pd.DataFrame) -> pd.DataFrame:
+def draw_donors(rng: np.random.Generator, recipients: pd.DataFrame) -> pd.DataFrame:
+    """Draw a donor for each patient: blood group, age and weight."""
     size = len(recipients)
     child = rng.random(size) < np.where(recipients["age"] < 18, 0.75, 0.06)
     male = rng.random(size) < 0.59
@@ -138,39 +179,42 @@ def _donors(rng: np.random.Generator, recipients: pd.DataFrame) -> pd.DataFrame:
     recipient_group = _folded(recipients["blood_group"].to_numpy())
     group = recipient_group.copy()
     fate = rng.random(size)
-    match = np.full(size, IDENTICAL)
     for own, compatible in COMPATIBLE_DONORS.items():
         incompatible = [donor for donor in GROUPS if donor not in (own, *compatible)]
         same = recipient_group == own
-        for code, others, takes in (
-            (COMPATIBLE, compatible, same & (fate < COMPATIBLE_SHARE[own])),
-            (INCOMPATIBLE, incompatible, same & (fate > 1 - INCOMPATIBLE_SHARE)),
+        for others, takes in (
+            (compatible, same & (fate < COMPATIBLE_SHARE[own])),
+            (incompatible, same & (fate > 1 - INCOMPATIBLE_SHARE)),
         ):
             if others:
                 group[takes] = rng.choice(others, takes.sum())
-                match[takes] = code
     return pd.DataFrame(
         {
             "donor_blood_group": _with_subtypes(rng, group, typed=0.4),
-            "abo_match": match,
             "donor_age": age,
             "donor_weight": weight.round(1),
         }
     )
 
 
-def _course(rng: np.random.Generator, recipients: pd.DataFrame, features: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Tell what happened to each patient: listing, transplant or removal, and life afterwards."""
+def draw_stays(rng: np.random.Generator, recipients: pd.DataFrame) -> Stays:
+    """Draw when each patient was listed, when they left the list, and whether with a new liver."""
     size = len(recipients)
     span = (DATA_CUT - FIRST_LISTING).astype(int)
     # An exponent below one makes later years busier, as the list grew.
     listed = FIRST_LISTING + (span * rng.random(size) ** 0.8).astype("timedelta64[D]")
     waited = np.exp(rng.normal(4.6 - 0.5 * recipients["severity"], 1.3)).astype("timedelta64[D]")
     left = listed + waited
-    still_waiting = left > DATA_CUT
-    transplanted = ~still_waiting & (rng.random(size) < 0.62)
+    transplanted = (left <= DATA_CUT) & (rng.random(size) < 0.62)
     removal = np.where(transplanted, TRANSPLANTED_CODE, rng.choice(REMOVAL_CODES, size, p=REMOVAL_FREQUENCY))
+    return Stays(listed, left, transplanted, removal)
 
+
+def _course(rng: np.random.Generator, stay: Stays, features: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Tell what happened to each patient: listing, transplant or removal, and life afterwards."""
+    listed, left, transplanted, removal = stay
+    size = len(listed)
+    still_waiting = left > DATA_CUT
     costs = features[list(FEATURES)].to_numpy() @ np.array([DAYS_LOST[feature] for feature in FEATURES])
     survival = SURVIVAL_WITHOUT_COSTS - costs + SURVIVAL_NOISE * rng.normal(size=size)
     death = left + np.maximum(survival, 1).astype("timedelta64[D]")
@@ -214,13 +258,22 @@ def _blank_the_never_transplanted(raw: pd.DataFrame) -> None:
     raw.loc[raw["END_DATE"].isna(), "REM_CD"] = None
 
 
-def _lose_values(rng: np.random.Generator, raw: pd.DataFrame) -> None:
+def lose_values(rng: np.random.Generator, raw: pd.DataFrame, often: np.ndarray) -> None:
+    """Blank values of transplanted patients in place, in the several spellings of a registry.
+
+    Parameters
+    ----------
+    rng : Generator
+    raw : pd.DataFrame
+        From `raw_table`.
+    often : array of bool
+        In which rows values are missing as often as before 2002; in the others as rarely as since.
+    """
     size = len(raw)
     received = raw["TX_DATE"].notna().to_numpy()
-    early = (raw["TX_DATE"] < MELD_START).to_numpy()
 
     def some(before_meld: float, since: float) -> np.ndarray:
-        return received & (rng.random(size) < np.where(early, before_meld, since))
+        return received & (rng.random(size) < np.where(often, before_meld, since))
 
     raw.loc[some(0.15, 0.01), "CREAT_TX"] = None
     raw.loc[some(0.60, 0.015), "INR_TX"] = None
@@ -248,6 +301,14 @@ def _with_subtypes(rng: np.random.Generator, group: np.ndarray, typed: float) ->
     detailed = np.isin(group, ["A", "AB"]) & (rng.random(len(group)) < typed)
     named = np.strings.add(np.strings.add("A", subtype), np.where(group == "AB", "B", ""))
     return np.where(detailed, named, group)
+
+
+def _match_codes(recipient: pd.Series, donor: pd.Series) -> np.ndarray:
+    recipient_group, donor_group = _folded(recipient.to_numpy()), _folded(donor.to_numpy())
+    takes = np.zeros(len(recipient), dtype=bool)
+    for own, compatible in COMPATIBLE_DONORS.items():
+        takes |= (recipient_group == own) & np.isin(donor_group, compatible)
+    return np.where(recipient_group == donor_group, IDENTICAL, np.where(takes, COMPATIBLE, INCOMPATIBLE))
 
 
 def _folded(codes: np.ndarray) -> np.ndarray:
