@@ -17,6 +17,8 @@ from icb_pymc.catalogue import described, find, name_of, settings
 from icb_pymc.decisions import validate
 from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
+from icb_pymc.estimates import as_posterior, given_values
+from icb_pymc.folds import declared_folds
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.presets import Preset
 from icb_pymc.starts import scattered_starts
@@ -31,7 +33,7 @@ SAMPLING: dict[str, Any] = {
     "kernel": "exact",
     "iterations": 100,
 }
-CHOICES = {"method": ("mcmc", "em"), "kernel": ("exact", "paper")}
+CHOICES = {"method": ("mcmc", "em", "estimate"), "kernel": ("exact", "paper")}
 LATENTS = ("rho", "reward")
 
 
@@ -41,6 +43,7 @@ class Fitted(NamedTuple):
     groups: dict[str, xr.Dataset]
     sampler: str
     interrupted: bool = False
+    is_estimate: bool = False
 
 
 def fit(
@@ -68,8 +71,9 @@ def fit(
     model : str or callable
         Name in the catalogue, or a function ``decisions -> pm.Model``.
     decisions : Dataset
-    method : {"mcmc", "em"}, optional
-        The posterior (default), or for B-ICB the point estimates of Algorithm 1.
+    method : {"mcmc", "em", "estimate"}, optional
+        The posterior (default), for B-ICB the point estimates of Algorithm 1, or the point estimate that the file of
+        the model says how to make (default where it does, as for T-REX).
     draws, tune, chains, cores : int, optional
         As in `pm.sample`; by default 1000, 1000, 4, and all the cores that this process may use.
     seed : int, optional
@@ -107,7 +111,10 @@ def fit(
         "sweeps": sweeps,
         "iterations": iterations,
     }
-    sampling = SAMPLING | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
+    default = {"method": "estimate"} if _companion(declare, "estimate") else {}
+    sampling = (
+        SAMPLING | default | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
+    )
     _check_sampling(sampling)
     given = chosen.hyperparameters | hyperparameters
     complete = settings(declare, given)
@@ -115,22 +122,25 @@ def fit(
     started = time.perf_counter()
     if sampling["method"] == "em":
         fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
+    elif sampling["method"] == "estimate":
+        fitted = _estimate(declare, decisions, given)
     else:
         fitted = _sample(declare, decisions, complete, given, sampling, seed, cores, keep_latents, progressbar)
     seconds = time.perf_counter() - started
 
+    found = fitted.groups.pop("constant_data", xr.Dataset())
     groups = fitted.groups | {
         "observed_data": decisions[["chosen"]].drop_attrs(),
-        "constant_data": decisions.drop_vars("chosen"),
+        "constant_data": decisions.drop_vars("chosen").assign(found.data_vars),
     }
     attrs = {
         "model": name_of(declare),
         "hyperparameters": described(complete),
         "preset": preset or "none",
-        "method": sampling["method"],
+        "method": "estimate" if fitted.is_estimate else sampling["method"],
         "sampler": fitted.sampler,
         "draws": groups["posterior"].sizes["draw"],
-        "tune": sampling["tune"],
+        "tune": 0 if fitted.is_estimate else sampling["tune"],
         "chains": groups["posterior"].sizes["chain"],
         "interrupted": int(fitted.interrupted),
         "seed": -1 if seed is None else seed,
@@ -153,6 +163,9 @@ def _sample(
     progressbar: bool,
 ) -> Fitted:
     model = declare(decisions, **given)
+    if not model.free_RVs:
+        values = given_values(model)
+        return Fitted({"posterior": as_posterior(values, decisions)}, values.how, is_estimate=True)
     steps = steps_for(model, kernel=sampling["kernel"], sweeps=sampling["sweeps"])
     with model:
         sampled = pm.sample(
@@ -174,6 +187,7 @@ def _sample(
     groups["posterior"] = with_beliefs(groups["posterior"], model)
     if not keep_latents:
         groups["posterior"] = groups["posterior"].drop_vars(LATENTS, errors="ignore")
+    groups["constant_data"] = declared_folds(model)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
     # PyMC ends quietly when it is interrupted, with the draws made so far.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
@@ -182,9 +196,17 @@ def _sample(
 
 
 def _kept(model: pm.Model, keep_latents: bool) -> list[str]:
-    """What is recorded: free variables, rho only where asked for, and a belief that the model itself computes."""
+    """What is recorded: free variables, rho only where asked for, beliefs and rho_env where the model computes them."""
     free = [rv.name for rv in model.free_RVs if keep_latents or rv.name != "rho"]
-    return free + [variable.name for variable in model.deterministics if variable.name == "belief"]
+    return free + [variable.name for variable in model.deterministics if variable.name in ("belief", "rho_env")]
+
+
+def _estimate(declare: Callable[..., pm.Model], decisions: xr.Dataset, given: dict[str, Any]) -> Fitted:
+    estimate = _companion(declare, "estimate")
+    if estimate is None:
+        raise InputError(f"'{name_of(declare)}' has no point estimate; use method 'mcmc'.")
+    values = estimate(decisions, **given)
+    return Fitted({"posterior": as_posterior(values, decisions)}, values.how, is_estimate=True)
 
 
 def _maximise(

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
-from icb_pymc.metrics import relative_importance
+from icb_pymc.metrics import estimated, relative_importance
 
 # Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
 # on white, is grey here.
@@ -42,7 +42,7 @@ def importance_over_time(
     probability : float
         Of the central credible band.
     """
-    importance = relative_importance(group(trace, "posterior")["belief"])
+    importance = relative_importance(estimated(trace, "belief"))
     shown = _chosen_features(importance, features)
     tail = (1 - probability) / 2
     low, middle, high = importance.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
@@ -100,7 +100,7 @@ def radar(
     probability : float
         Of the central credible band.
     """
-    importance = relative_importance(group(trace, "posterior")["belief"])
+    importance = relative_importance(estimated(trace, "belief"))
     shown = _chosen_features(importance, features)
     if len(shown) < 3:
         raise InputError("a radar needs at least three features; draw importance over time instead.")

@@ -9,6 +9,7 @@ from icb_pymc.steps.learner_metropolis import LearnerMetropolis
 from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import Kernel, RhoMetropolis
 from icb_pymc.steps.sweep import Sweep
+from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
 SWEPT = (BeliefGibbs, RewardGibbs, RhoMetropolis)
 
@@ -19,6 +20,8 @@ def steps_for(model: pm.Model, *, kernel: Kernel = "exact", sweeps: int = 1) -> 
     The latent paths are swept over `sweeps` times per draw; hyperparameters, whose moves cost more, move once.
     """
     with model:
+        if kernel == "paper" and (weights := _known_to(WeightsMetropolis, model)):
+            return [Sweep([WeightsMetropolis(weights, sweeps=sweeps)])]
         known = {step: _known_to(step, model) for step in (*SWEPT, LearnerMetropolis)}
         swept: list[BlockedStep] = []
         if known[BeliefGibbs]:
