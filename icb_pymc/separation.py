@@ -20,4 +20,4 @@ def pins_down(contrasts: np.ndarray) -> bool:
         return False
     slope = contrasts.sum(axis=0)
     found = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
-    return bool(found.fun > -1e-9 * np.abs(slope).sum())
+    return bool(found.fun > -1e-9 * np.abs(contrasts).sum())

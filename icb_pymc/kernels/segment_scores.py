@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icb_pymc.kernels.metropolis import Contrasts
-from icb_pymc.kernels.weights_metropolis import BLOCK, ContrastColumns, fold_log_likelihood, walk_fold
+from icb_pymc.kernels.weights_metropolis import ContrastColumns, fold_log_likelihood, scratch, walk_fold
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -86,10 +86,10 @@ def laplace_evidence(
     for _ in range(NEWTON_STEPS):
         move = np.linalg.solve(curvature, gradient)
         decrease = np.sum(move * gradient)
-        if decrease < 1e-10:
+        if decrease < 1e-12:
             break
         size = 1.0
-        while size > 1e-12:
+        while size > 1e-6:
             trial = weights - size * move
             found = posterior_slopes(contrasts, start, stop, mean, precision, trial, trial_gradient, trial_curvature)
             if found <= value - 1e-4 * size * decrease:
@@ -135,15 +135,15 @@ def likelihood_of_segments(
     """
     blocks, k = boundaries.size - 1, origin.size
     scores = np.full((blocks, blocks + 1), -np.inf)
-    weights, average, work = np.empty(k), np.empty(k), np.empty(BLOCK)
+    weights, average, work = np.empty(k), np.empty(k), scratch(data)
     for i in range(blocks):
         for j in range(i + 1, blocks + 1):
             start, stop = boundaries[i], boundaries[j]
             weights[:] = origin
             average[:] = 0.0
-            walk_fold(data, start, stop, origin, precision, scale, tune, rng, weights)
+            walk_fold(data, start, stop, origin, precision, scale, tune, rng, weights, work)
             for _ in range(draws):
-                walk_fold(data, start, stop, origin, precision, scale, thin, rng, weights)
+                walk_fold(data, start, stop, origin, precision, scale, thin, rng, weights, work)
                 average += weights
             average /= np.abs(average).sum()
             scores[i, j] = fold_log_likelihood(data, start, stop, average, work)
