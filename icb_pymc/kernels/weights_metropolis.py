@@ -191,7 +191,7 @@ def walk_folds(
     ----------
     fold_first : (M+1,)
         Decisions of fold j are ``fold_first[j]`` to ``fold_first[j+1] - 1``.
-    mean : (M, k)
+    mean, precision : (M, k), (M, k, k)
     weights : (M, k)
         Updated in place.
 
@@ -202,6 +202,6 @@ def walk_folds(
     """
     accepted, work = 0, scratch(data)
     for j in range(weights.shape[0]):
-        fold = (fold_first[j], fold_first[j + 1], mean[j])
-        accepted += walk_fold(data, *fold, precision, scale, iterations, rng, weights[j], work)
+        fold = (fold_first[j], fold_first[j + 1], mean[j], precision[j])
+        accepted += walk_fold(data, *fold, scale, iterations, rng, weights[j], work)
     return accepted / (iterations * weights.shape[0])

@@ -85,10 +85,10 @@ class WeightsMetropolis(SeededStep):
         values = self._read(point)
         weights = point[self._target].copy()
         folds, features = weights.shape
-        mean, precision = np.zeros((folds, features)), np.zeros((features, features))
+        mean, precision = np.zeros((folds, features)), np.zeros((folds, features, features))
         if "covariance" in values:
             mean[:] = values["mean"]
-            precision = np.linalg.inv(values["covariance"])
+            precision[:] = np.linalg.inv(values["covariance"])
         scale = UTILITY_SCALE / float(values["alpha"]) if self.scale is None else self.scale
         data = self._data or self._prepare(values)
         first = _fold_first(values["fold"], folds)

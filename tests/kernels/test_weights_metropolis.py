@@ -59,7 +59,8 @@ def test_each_fold_walks_on_its_own_decisions():
     *_, data = problem(10, 2, 2)
     mean, precision = np.zeros((2, 2)), np.eye(2)
     together, first = np.full((2, 2), 0.1), np.full(2, 0.1)
-    share = walk_folds(data, np.array([0, 4, 10]), mean, precision, 0.5, 50, np.random.default_rng(1), together)
+    both = np.tile(precision, (2, 1, 1))
+    share = walk_folds(data, np.array([0, 4, 10]), mean, both, 0.5, 50, np.random.default_rng(1), together)
     accepted = walk_fold(data, 0, 4, mean[0], precision, 0.5, 50, np.random.default_rng(1), first, scratch(data))
     np.testing.assert_array_equal(together[0], first)
     assert accepted / 100 <= share <= (accepted + 50) / 100
@@ -69,5 +70,5 @@ def test_each_fold_walks_on_its_own_decisions():
 def test_without_data_and_under_a_flat_prior_every_proposal_is_taken():
     *_, data = problem(4, 2, 2)
     weights = np.zeros((1, 2))
-    flat = np.zeros((2, 2))
+    flat = np.zeros((1, 2, 2))
     assert walk_folds(data, np.array([2, 2]), np.zeros((1, 2)), flat, 0.1, 30, np.random.default_rng(0), weights) == 1.0
