@@ -1,11 +1,13 @@
 # %% [markdown]
 # # The benchmark algorithms as published, on semi-synthetic data
 #
-# Every algorithm with its preset `paper`, on seven agents at T = 500 on the synthetic liver cohort (no real patient), three
-# seeds each. Below: the mean errors of Tables 2 and 3 of the paper, then its qualitative lines and whether they hold here.
+# Every algorithm with its preset `paper`, on seven agents at T = 500 on the synthetic liver cohort (no real patient),
+# three seeds each. Below: the mean errors of Tables 2 and 3 of the paper, then its qualitative lines and whether they
+# hold here.
 #
-# `icb_pymc` warns that under the paper's flat prior hardly any fold has a proper posterior: some preference explains its
-# choices without error. What is reported for those folds is where a random walk from -1/k had come to after 20,000 steps.
+# Under the paper's flat prior hardly any fold has a proper posterior, of which fits warn (muted here): some feature was
+# never decided against, so its weight may grow without end. What is reported for such a fold is where a random walk
+# from -1/k had come to after 20,000 steps.
 
 # %%
 import time

@@ -12,7 +12,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.folds import check_prior, contrasts_of, prior_moments, whole_number
 from icb_pymc.kernels.segment_scores import evidence_of_segments, likelihood_of_segments
 from icb_pymc.kernels.segmentation import best_divisions, division, log_sum_over_divisions
-from icb_pymc.kernels.weights_metropolis import by_column
+from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, by_column
 
 SCORES = ("evidence", "likelihood")
 
@@ -110,7 +110,7 @@ def score_segments(
     precision = np.zeros((features, features)) if prior == "flat" else np.linalg.inv(covariance)
     if score == "likelihood":
         rng = np.random.Generator(np.random.SFC64(int(score_seed)))
-        walk = (0.1 / sharpness, 10_000, 1_000, 10)
+        walk = (PAPER_SCALE / sharpness, 10_000, 1_000, 10)
         scores = likelihood_of_segments(by_column(contrasts), boundaries, mean, precision, *walk, rng)
     elif score == "evidence":
         if prior == "flat":

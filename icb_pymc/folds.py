@@ -32,7 +32,7 @@ def equal_folds(steps: int, folds: Any) -> np.ndarray:
 
 def whole_number(name: str, value: Any, most: int, of_what: str) -> int:
     """A hyperparameter that counts, from 1 to `most`."""
-    if not isinstance(value, (int, float, np.integer)) or value != int(value) or not 1 <= value <= most:
+    if not isinstance(value, (int, float, np.integer)) or not (float(value).is_integer() and 1 <= value <= most):
         raise InputError(f"{name}={value}: give a whole number from 1 to {most}, the number of {of_what}.")
     return int(value)
 

@@ -31,9 +31,16 @@ def test_planted_change_points_are_found_by_evidence(table):
 
 
 def test_planted_change_points_are_found_by_the_paper_s_likelihood(switching):
-    table, again = (score_segments(switching, score="likelihood", prior="flat") for _ in range(2))
+    table = score_segments(switching, score="likelihood", prior="flat")
     np.testing.assert_array_equal(table.change_points(3), [0, *CHANGES, 175])
-    np.testing.assert_array_equal(table.scores, again.scores)
+
+
+def test_the_seed_of_the_scores_fixes_their_draws(switching):
+    first, again, other = (
+        score_segments(switching, score="likelihood", length=100, score_seed=seed).scores for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
 
 
 def test_the_number_of_segments_is_told_by_evidence(table):

@@ -15,7 +15,7 @@ def test_folds_are_those_of_the_appendix_also_where_they_do_not_divide_the_log(s
     assert np.ptp(np.bincount(fold)) <= 1
 
 
-@pytest.mark.parametrize("folds", [0, 11, 2.5, "many", None])
+@pytest.mark.parametrize("folds", [0, 11, 2.5, float("inf"), "many", None])
 def test_a_number_of_folds_that_cannot_be_is_refused(folds):
     with pytest.raises(InputError, match=r"folds=.*from 1 to 10, the number of decisions"):
         equal_folds(10, folds)

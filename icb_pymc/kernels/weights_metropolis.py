@@ -19,6 +19,9 @@ Integers = NDArray[np.int64]
 # Factors of a block lie in [1, 2], so their product is at most 2^256.
 BLOCK = 256
 
+# The paper's proposals, 0.005 at alpha = 20 (B-IRL) and 0.05 at alpha = 2 (I-SPI), are the same in units of utility.
+PAPER_SCALE = 0.1
+
 
 class ContrastColumns(NamedTuple):
     """Contrasts laid out by feature.

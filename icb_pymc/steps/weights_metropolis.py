@@ -9,16 +9,13 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import ConstantWithin
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.kernels.weights_metropolis import ContrastColumns, by_column, walk_folds
+from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, ContrastColumns, by_column, walk_folds
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.graph import GraphReader, Point, children, context_model, has_op, only_variable, parameters
 
 GAUSSIAN, FLAT = type(pm.MvNormal.rv_op), type(pm.Flat.rv_op)
 CHOICE = ("context", "available", "chosen", "alpha")
-
-# Proposals of 0.005 at alpha = 20 (B-IRL) and of 0.05 at alpha = 2 (I-SPI): the same in units of utility.
-UTILITY_SCALE = 0.1
 
 
 class WeightsMetropolis(SeededStep):
@@ -89,7 +86,7 @@ class WeightsMetropolis(SeededStep):
         if "covariance" in values:
             mean[:] = values["mean"]
             precision[:] = np.linalg.inv(values["covariance"])
-        scale = UTILITY_SCALE / float(values["alpha"]) if self.scale is None else self.scale
+        scale = PAPER_SCALE / float(values["alpha"]) if self.scale is None else self.scale
         data = self._data or self._prepare(values)
         first = _fold_first(values["fold"], folds)
         accepted = walk_folds(data, first, mean, precision, scale, self.sweeps, self.rng, weights)

@@ -28,7 +28,8 @@ def b_irl(
     alpha : number
         Inverse temperature of the softmax; it may be a distribution, such as ``pm.HalfNormal.dist(20)``.
     prior : {"gaussian", "flat"}
-        Of rho_env. The flat one, as in the paper, leaves a proper posterior only if no preference explains all choices.
+        Of rho_env. The flat one, as in the paper, leaves a proper posterior only if some choice speaks against every
+        way for weights to grow, which a warning says.
     prior_mean, prior_covariance : number, vector or matrix
         Of the Gaussian prior; by default N(-1/k, (2/k)^2 I), wide for weights that sum to one.
     """

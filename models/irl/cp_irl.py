@@ -9,7 +9,7 @@ from icb_pymc.beliefs import constant_within
 from icb_pymc.change_points import SegmentTable, score_segments
 from icb_pymc.errors import InputError
 from icb_pymc.folds import declare_folds, fold_weights, warn_of_improper_folds
-from icb_pymc.observed import decisions_model, observe_choice
+from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import RANDOM_WALK, Preset
 
@@ -19,7 +19,7 @@ def cp_irl(
     *,
     segments: Any = 5,
     length: Any = 10,
-    alpha: float = 20.0,
+    alpha: Any = 20.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
     prior_covariance: Any = None,
@@ -40,7 +40,7 @@ def cp_irl(
     length : int
         Change points lie at the ends of sub-trajectories of so many decisions.
     alpha : number
-        Inverse temperature of the softmax.
+        Inverse temperature of the softmax; with a `table` it may be a distribution.
     prior, prior_mean, prior_covariance
         Of each rho^(j), as in `b_irl`.
     score : {"evidence", "likelihood"}
@@ -66,6 +66,7 @@ def cp_irl(
         )
     fold = table.fold_of_decision(table.most_probable_number() if segments is None else segments)
     with decisions_model(decisions) as model:
+        alpha = hyperparameter("alpha", alpha)
         fold_of_decision = declare_folds(fold)
         weights = fold_weights(prior, prior_mean, prior_covariance)
         belief = constant_within(weights, fold_of_decision)

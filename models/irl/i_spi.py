@@ -49,10 +49,10 @@ def i_spi(
     steps = decisions.sizes["time"]
     fold = one_fold(steps)
     improvements = np.arange(steps)
-    steadily = improvements / max(steps - 1, 1)
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)
-        sharpness = pm.Data("sharpness", np.minimum(improvements, 1.0) if reading == "improvement" else steadily)
+        sharpness = np.minimum(improvements, 1.0) if reading == "improvement" else improvements / max(steps - 1, 1)
+        sharpness = pm.Data("sharpness", sharpness, dims="time")
         fold_of_decision = declare_folds(fold)
         weights = fold_weights(prior, prior_mean, prior_covariance)
         pm.Deterministic("rho_env", weights[0], dims="feature")

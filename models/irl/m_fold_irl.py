@@ -31,9 +31,10 @@ def m_fold_irl(
     alpha : number
         Inverse temperature of the softmax; it may be a distribution.
     prior : {"gaussian", "flat"}
-        Of each rho^(j). Under the flat one, as in the paper, a fold whose choices some preference explains without
-        error has no proper posterior; a fold of one decision never has. The random walk of the paper then drifts from
-        -1/k, where it starts, for as long as it runs: that is what its T-fold IRL reports, and a warning says so.
+        Of each rho^(j). Under the flat one, as in the paper, a fold has no proper posterior if weights may grow in some
+        direction and no choice speaks against it; a fold of one decision never has. The random walk of the paper then
+        drifts from -1/k, where it starts, for as long as it runs: that is what its T-fold IRL reports, and a warning
+        says so.
     prior_mean, prior_covariance : number, vector or matrix
         Of the Gaussian prior; by default N(-1/k, (2/k)^2 I).
     """

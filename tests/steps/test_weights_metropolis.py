@@ -27,7 +27,7 @@ def decisions():
     return arrivals.assign(chosen=("time", chosen))
 
 
-def walked(model, draws=4000, **options):
+def walked(model, draws=2500, **options):
     with model:
         step = WeightsMetropolis([model["weights"]], sweeps=5, **options)
         sampled = pm.sample(
