@@ -27,8 +27,11 @@ class LaterIsBetter(Op):
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Any) -> list[Any]:
         return [(), shapes[0]]
 
-    def L_op(self, inputs: Any, outputs: Any, output_grads: Any) -> list[Any]:
-        return [output_grads[0] * outputs[1]]
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
+        return [cotangents[0] * outputs[1]]
+
+    # What PyTensor 2 calls it.
+    L_op = pullback
 
 
 def later_is_better(reward: Any) -> TensorVariable:
