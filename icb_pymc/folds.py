@@ -11,6 +11,7 @@ import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.flat import FlatWeights
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.processes import as_covariance
 from icb_pymc.separation import pins_down
@@ -67,11 +68,10 @@ def prior_moments(features: int, mean: Any, covariance: Any) -> tuple[TensorVari
 def fold_weights(prior: str, mean: Any, covariance: Any) -> TensorVariable:
     """`weights` (fold, feature) of a model, independent a priori; all start at the prior's mean, or at -1/k."""
     model = pm.modelcontext(None)
-    folds, features = (len(model.coords[dim]) for dim in ("fold", "feature"))
     check_prior(prior, mean, covariance)
     if prior == "flat":
-        return pm.Flat("weights", initval=np.full((folds, features), -1 / features), dims=("fold", "feature"))
-    centre, spread = prior_moments(features, mean, covariance)
+        return FlatWeights("weights", dims=("fold", "feature"))
+    centre, spread = prior_moments(len(model.coords["feature"]), mean, covariance)
     return pm.MvNormal("weights", mu=centre, cov=spread, dims=("fold", "feature"))
 
 

@@ -10,6 +10,7 @@ from icb_pymc.ascent import Adam, climb
 from icb_pymc.em import RMSprop
 from icb_pymc.errors import InputWarning
 from icb_pymc.estimates import Estimate
+from icb_pymc.flat import FlatWeights
 from icb_pymc.kernels.ranking import ranking_log_likelihood
 from icb_pymc.observed import chosen_context, decisions_model
 from icb_pymc.presets import Preset
@@ -38,7 +39,7 @@ def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -
             importance = pm.Dirichlet("importance", np.ones(features), dims="feature")
             rho_env = pm.Deterministic("rho_env", -importance, dims="feature")
         else:
-            rho_env = pm.Flat("rho_env", initval=np.full(features, -1 / features), dims="feature")
+            rho_env = FlatWeights("rho_env", dims="feature")
         reward = alpha * (chosen * rho_env).sum(axis=-1)
         pm.Potential("ranking", later_is_better(reward))
     return model

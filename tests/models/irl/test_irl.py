@@ -7,12 +7,17 @@ from conftest import make_arrivals
 from scipy.stats import multivariate_normal
 
 from icb_pymc import fit
+from icb_pymc.beliefs import constant_within
 from icb_pymc.change_points import score_segments
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.flat import FlatWeights
 from icb_pymc.inference_data import group
 from icb_pymc.metrics import belief_error, reward_error
 from icb_pymc.models.irl import b_irl, cp_irl, i_spi, m_fold_irl, uniform
 from icb_pymc.models.irl.b_irl import paper
+from icb_pymc.observed import decisions_model
+from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
 STEPS, FEATURES, ALPHA = 12, 2, 2.0
 SHORT = {"draws": 20, "tune": 5, "chains": 2, "cores": 1, "seed": 0, "progressbar": False, "kernel": "paper"}
@@ -112,6 +117,36 @@ def test_the_paper_preset_is_its_random_walk_under_a_flat_prior(decisions):
     with pytest.warns(InputWarning, match="no proper posterior"):
         result = fit("m_fold_irl", decisions, preset="paper", folds=STEPS, draws=5, tune=2, seed=0, progressbar=False)
     assert result.attrs["sampler"] == "weights_metropolis, kernel paper, 10 sweeps per draw"
+
+
+def test_the_log_likelihood_of_each_choice_is_kept_on_request_under_either_prior(decisions):
+    for prior in ("gaussian", "flat"):
+        result = fit("b_irl", decisions, alpha=ALPHA, prior=prior, keep_latents=True, **SHORT)
+        rho = group(result, "posterior")["rho_env"].values[1, -1]
+        kept = group(result, "log_likelihood")["chosen"].values[1, -1]
+        np.testing.assert_allclose(kept, log_likelihood(decisions, np.tile(rho, (STEPS, 1))), atol=1e-8)
+
+
+def test_choices_given_by_observe_are_what_the_walk_sees(decisions):
+    other = np.array([np.flatnonzero(row)[-1] for row in decisions["available"].values])
+    model = pm.observe(_free_choice(decisions), {"chosen": other})
+    again = b_irl(decisions.assign(chosen=("time", other)), alpha=ALPHA, prior="flat")
+    moved = []
+    for declared in (model, again):
+        with declared:
+            step = WeightsMetropolis([declared["weights"]], rng=1, sweeps=200)
+        moved.append(step.step(declared.initial_point())[0]["weights"])
+    np.testing.assert_array_equal(*moved)
+
+
+def _free_choice(decisions):
+    """B-IRL with the choice not observed yet."""
+    with decisions_model(decisions) as model:
+        model.add_coords({"fold": [1]})
+        weights = FlatWeights("weights", dims=("fold", "feature"))
+        belief = constant_within(weights, np.zeros(STEPS, int))
+        SoftmaxChoice("chosen", linear_utility(belief, model["context"], ALPHA), model["available"], dims="time")
+    return model
 
 
 def test_one_core_and_two_give_the_same_draws(decisions):
