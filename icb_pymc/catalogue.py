@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from icb_pymc.errors import InputError
 
-KINDS = {"": "inverse model", "agents": "agent"}
+KINDS = {"": "inverse model", "irl": "inverse model", "agents": "agent"}
 
 
 class Entry(NamedTuple):

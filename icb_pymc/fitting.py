@@ -18,6 +18,8 @@ from icb_pymc.catalogue import described, find, name_of, settings
 from icb_pymc.decisions import validate
 from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
+from icb_pymc.estimates import Estimate, as_posterior, given_values
+from icb_pymc.folds import declared_folds
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.laplace import laplace_approximation
 from icb_pymc.memory import check_room
@@ -34,7 +36,7 @@ TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 100
 SWEEPS = {"gibbs": 10, "paper": 10}
 # A draw of the engine takes a millisecond or two for this many times x features.
 QUICK = 20_000
-CHOICES = {"method": ("mcmc", "laplace", "em"), "kernel": ("auto", *TUNE)}
+CHOICES = {"method": ("mcmc", "laplace", "em", "estimate"), "kernel": ("auto", *TUNE)}
 
 
 class Fitted(NamedTuple):
@@ -44,6 +46,7 @@ class Fitted(NamedTuple):
     sampler: str
     interrupted: bool = False
     log_evidence: float | None = None
+    is_estimate: bool = False
 
 
 def fit(
@@ -74,9 +77,10 @@ def fit(
     model : str or callable
         Name in the catalogue, or a function ``decisions -> pm.Model``.
     decisions : Dataset
-    method : {"mcmc", "laplace", "em"}, optional
-        The posterior (default); its mode and the Gaussian around it, an approximation for very long logs; or for B-ICB
-        the point estimates of Algorithm 1.
+    method : {"mcmc", "laplace", "em", "estimate"}, optional
+        The posterior (default); its mode and the Gaussian around it, an approximation for very long logs; for B-ICB the
+        point estimates of Algorithm 1; or the point estimate that the file of the model says how to make (default where
+        it does, as for T-REX).
     draws, tune, chains, cores : int, optional
         As in `pm.sample`; by default 1000, 500 (1000 where the engine does not apply), 4, and all the cores that this
         process may use (the engine takes one where draws are so quick that passing them on would take longer).
@@ -115,7 +119,8 @@ def fit(
     chosen = _preset(declare, preset, decisions)
     asked = {"method": method, "kernel": kernel, "draws": draws, "tune": tune, "chains": chains}
     asked |= {"sweeps": sweeps, "iterations": iterations}
-    sampling = SAMPLING | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
+    own = {"method": "estimate"} if _companion(declare, "estimate") else {}
+    sampling = SAMPLING | own | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
     _check_sampling(sampling)
     recording = Recording(decisions, every, times, dtype, keep_latents)
     given = chosen.hyperparameters | hyperparameters
@@ -124,28 +129,34 @@ def fit(
     started = time.perf_counter()
     if sampling["method"] == "em":
         fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
+    elif sampling["method"] == "estimate":
+        fitted = _estimate(declare, decisions, given)
     elif sampling["method"] == "laplace":
         fitted = _approximate(declare(decisions, **given), sampling, recording, seed, progressbar)
     else:
-        model_graph = declare(decisions, **given)
-        sampling = _complete(sampling, model_graph)
-        starts = partial(scattered_starts, model_graph, decisions, complete.get("alpha"), sampling["chains"], seed)
-        fitted = _sample(model_graph, sampling, recording, starts, seed, cores, progressbar)
+        graph = declare(decisions, **given)
+        sampling = _complete(sampling, graph)
+        starts = partial(scattered_starts, graph, decisions, complete.get("alpha"), sampling["chains"], seed)
+        if graph.free_RVs:
+            fitted = _sample(graph, sampling, recording, starts, seed, cores, progressbar)
+        else:
+            fitted = _as_estimate(given_values(graph), decisions)
     seconds = time.perf_counter() - started
 
+    found = fitted.groups.pop("constant_data", xr.Dataset())
     groups = fitted.groups | {
         "observed_data": decisions[["chosen"]].drop_attrs(),
-        "constant_data": decisions.drop_vars("chosen"),
+        "constant_data": decisions.drop_vars("chosen").assign(found.data_vars),
     }
     attrs = {
         "model": name_of(declare),
         "hyperparameters": described(complete),
         "preset": preset or "none",
-        "method": sampling["method"],
+        "method": "estimate" if fitted.is_estimate else sampling["method"],
         "approximation": "none" if sampling["method"] == "mcmc" else sampling["method"],
         "sampler": fitted.sampler,
         "draws": groups["posterior"].sizes["draw"],
-        "tune": sampling.get("tune", 0),
+        "tune": 0 if fitted.is_estimate else sampling.get("tune", 0),
         "chains": groups["posterior"].sizes["chain"],
         "interrupted": int(fitted.interrupted),
         "seed": -1 if seed is None else seed,
@@ -198,6 +209,7 @@ def _sample(
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats", "log_likelihood")}
     belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
     groups["posterior"] = recording.finish(groups["posterior"], belief)
+    groups["constant_data"] = declared_folds(model)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
     # PyMC ends quietly when it is interrupted, with the draws made so far.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
@@ -236,7 +248,19 @@ def _approximate(
     words = "Laplace: independent draws from the Gaussian around the posterior mode"
     if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
         words += ", hyperparameters at the maximum of prior times evidence"
-    return Fitted({"posterior": recording.finish(result.draws, belief)}, words, False, result.log_evidence)
+    groups = {"posterior": recording.finish(result.draws, belief), "constant_data": declared_folds(model)}
+    return Fitted(groups, words, False, result.log_evidence)
+
+
+def _estimate(declare: Callable[..., pm.Model], decisions: xr.Dataset, given: dict[str, Any]) -> Fitted:
+    estimate = _companion(declare, "estimate")
+    if estimate is None:
+        raise InputError(f"'{name_of(declare)}' has no point estimate; use method 'mcmc'.")
+    return _as_estimate(estimate(decisions, **given), decisions)
+
+
+def _as_estimate(estimate: Estimate, decisions: xr.Dataset) -> Fitted:
+    return Fitted({"posterior": as_posterior(estimate, decisions)}, estimate.how, is_estimate=True)
 
 
 def _maximise(

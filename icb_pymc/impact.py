@@ -11,7 +11,7 @@ import xarray as xr
 from icb_pymc.convergence import rank_rhat
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.inference_data import InferenceData, group
-from icb_pymc.metrics import relative_importance
+from icb_pymc.metrics import estimated, relative_importance
 from icb_pymc.moments import in_words, length_of_time, moment_within
 
 # From which probability of direction on the verdict calls a change clear, and probable.
@@ -124,7 +124,7 @@ def impact(
     """
     if not 0 < credibility < 1:
         raise InputError(f"credibility={credibility} must lie strictly between 0 and 1.")
-    belief = group(trace, "posterior")["belief"]
+    belief = estimated(trace, "belief")
     name = _known_feature(belief, feature)
     time = _time_of_decisions(trace)
     at = moment_within(time, event)

@@ -79,7 +79,7 @@ def action_divergence(trace: InferenceData) -> float:
 def coverage(trace: InferenceData, variable: str = "belief", probability: float = 0.9) -> float:
     """Share of true values that lie within their central credible interval; nothing is scaled."""
     tail = (1 - probability) / 2
-    low, high = _posterior(trace, variable).quantile([tail, 1 - tail], ("chain", "draw"))
+    low, high = estimated(trace, variable).quantile([tail, 1 - tail], ("chain", "draw"))
     truth = at_times_of(_truth(trace, f"true_{variable}"), low)
     return float(np.mean((low <= truth) & (truth <= high)))
 
@@ -124,13 +124,17 @@ def _told_alpha(attrs: dict[str, str]) -> float | None:
 
 
 def _estimate(trace: InferenceData, name: str) -> xr.DataArray:
-    return _posterior(trace, name).mean(("chain", "draw"))
+    return estimated(trace, name).mean(("chain", "draw"))
 
 
-def _posterior(trace: InferenceData, name: str) -> xr.DataArray:
+def estimated(trace: InferenceData, name: str) -> xr.DataArray:
+    """Draws of `belief` or `rho_env`, which not every algorithm gives."""
     posterior = group(trace, "posterior")
     if name not in posterior:
-        raise InputError(f"this trace has no '{name}', only {', '.join(map(str, posterior)) or 'nothing'}.")
+        raise InputError(
+            f"'{trace.attrs.get('model', 'this model')}' gives no estimate of '{name}', "
+            f"only of {', '.join(map(str, posterior)) or 'nothing'}."
+        )
     return posterior[name]
 
 

@@ -15,7 +15,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.impact import Impact
 from icb_pymc.impact import impact as find_impact
 from icb_pymc.inference_data import InferenceData, group
-from icb_pymc.metrics import at_times_of, relative_importance
+from icb_pymc.metrics import at_times_of, estimated, relative_importance
 from icb_pymc.moments import in_words, moment_within
 
 # Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
@@ -46,7 +46,7 @@ def importance_over_time(
     probability : float
         Of the central credible band.
     """
-    importance = relative_importance(group(trace, "posterior")["belief"])
+    importance = relative_importance(estimated(trace, "belief"))
     shown = _chosen_features(importance, features)
     tail = (1 - probability) / 2
     low, middle, high = importance.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
@@ -105,7 +105,7 @@ def radar(
     probability : float
         Of the central credible band.
     """
-    importance = relative_importance(group(trace, "posterior")["belief"])
+    importance = relative_importance(estimated(trace, "belief"))
     shown = _chosen_features(importance, features)
     if len(shown) < 3:
         raise InputError("a radar needs at least three features; draw importance over time instead.")
@@ -160,7 +160,7 @@ def impact(
         Of the central credible band and interval.
     """
     found = find_impact(trace, feature, event, before=before, after=after, credibility=probability)
-    belief = group(trace, "posterior")["belief"]
+    belief = estimated(trace, "belief")
     colour, dashes = _style(belief, found.feature)
     figure, (course, posterior) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=[2.2, 1], layout="constrained")
     _draw_course(course, trace, belief, found, colour, dashes)

@@ -8,3 +8,7 @@ class Preset(NamedTuple):
 
     hyperparameters: dict[str, Any]
     sampling: dict[str, Any]
+
+
+# The sampler of B-IRL and all that is made of it: 10,000 iterations of burn-in, then every tenth of 10,000.
+RANDOM_WALK: dict[str, Any] = {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}

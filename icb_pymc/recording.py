@@ -48,7 +48,7 @@ class Recording:
     def declare(self, model: pm.Model) -> list[str]:
         """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""
         wanted = [rv for rv in model.free_RVs if self.latents or rv.name != "rho"]
-        wanted += [variable for variable in model.deterministics if variable.name == "belief"]
+        wanted += [variable for variable in model.deterministics if variable.name in ("belief", "rho_env")]
         if self.is_plain:
             return [variable.name for variable in wanted]
         model.add_coord("kept_time", self.times)

@@ -22,6 +22,7 @@ def read_trace(path: str | Path) -> InferenceData:
         result = read_groups(source)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error
-    if "posterior" not in group_names(result) or "belief" not in group(result, "posterior"):
-        raise InputError(f"{source} is not a trace of beliefs: its posterior has no 'belief'.")
+    posterior = group(result, "posterior") if "posterior" in group_names(result) else {}
+    if "belief" not in posterior and "rho_env" not in posterior:
+        raise InputError(f"{source} is not a trace: its posterior has no 'belief' and no 'rho_env'.")
     return result

@@ -1,7 +1,7 @@
 """The catalogue: one file is one declared model, read top to bottom like the paper's equations."""
 
-from . import agents
+from . import agents, irl
 from .b_icb import b_icb
 from .nb_icb import nb_icb
 
-__all__ = ["agents", "b_icb", "nb_icb"]
+__all__ = ["agents", "b_icb", "irl", "nb_icb"]

@@ -141,6 +141,35 @@ def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, ca
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("model", ["uniform", "b_irl", "m_fold_irl", "cp_irl", "i_spi", "t_rex"])
+def test_every_benchmark_is_fitted_by_name_and_its_trace_read_again(model, tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "60", "-o", log]) == 0
+    capsys.readouterr()
+    short = ["--draws", "8", "--tune", "2", "--chains", "1", "--kernel", "paper", "--seed", "0"]
+    assert main(["fit", model, log, *short, "-o", trace]) == 0
+    said = capsys.readouterr()
+    has_beliefs = model not in ("i_spi", "t_rex")
+    assert ("relative importance" in said.out) == has_beliefs
+    assert ("rho_env" in said.out) == (model not in ("m_fold_irl", "cp_irl"))
+    drawn = main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")])
+    assert drawn == (0 if has_beliefs else 2)
+    if not has_beliefs:
+        assert f"'{model}' gives no estimate of 'belief'" in capsys.readouterr().err
+
+
+def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
+    capsys.readouterr()
+    fit = ["fit", "i_spi", log, "--draws", "4", "--tune", "0", "--chains", "1", "--kernel", "paper", "-o", trace]
+    assert main([*fit, "--set", "reading=sharpening"]) == 0
+    assert main([*fit, "--set", "reading=backwards"]) == 2
+    assert "'improvement' or 'sharpening'" in capsys.readouterr().err
+    assert main(["fit", "m_fold_irl", log, "--set", "folds=31", "-o", trace]) == 2
+    assert "from 1 to 30" in capsys.readouterr().err
+
+
 def test_b_icb_tells_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
     log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
     assert main(["simulate", "sampling", "--steps", "30", "-o", log]) == 0

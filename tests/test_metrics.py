@@ -152,10 +152,10 @@ def test_what_a_trace_does_not_hold_is_said(small_trace):
     posterior, data = group(small_trace, "posterior"), group(small_trace, "constant_data")
     static = from_groups({"posterior": posterior.drop_vars("belief"), "constant_data": data}, {})
     for metric in (belief_error, action_divergence, coverage):
-        with pytest.raises(InputError, match="no 'belief', only rho_env"):
+        with pytest.raises(InputError, match="no estimate of 'belief', only of rho_env"):
             metric(static)
     moving = from_groups({"posterior": posterior.drop_vars("rho_env"), "constant_data": data}, {})
-    with pytest.raises(InputError, match="no 'rho_env', only belief"):
+    with pytest.raises(InputError, match="no estimate of 'rho_env', only of belief"):
         reward_error(moving)
     silent = divergence_trace(BELIEF_DRAWS)
     untold = from_groups(

@@ -40,7 +40,7 @@ def test_what_is_not_a_trace_is_refused(name, content, sentence, tmp_path):
 def test_decisions_are_not_a_trace(dated_decisions, tmp_path):
     path = tmp_path / "decisions.nc"
     dated_decisions.to_netcdf(path, engine="h5netcdf")
-    with pytest.raises(InputError, match="no 'belief'"):
+    with pytest.raises(InputError, match="no 'belief' and no 'rho_env'"):
         read_trace(path)
 
 

@@ -76,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
         decisions = standardise(decisions)
 
     from icb_pymc.fitting import fit
+    from icb_pymc.inference_data import group
     from icb_pymc.traces import write_trace
 
     trace = fit(
@@ -100,7 +101,9 @@ def run(options: argparse.Namespace) -> int:
         raise KeyboardInterrupt
     write_trace(trace, options.output)
     say(summary(trace))
-    say(f"\nwritten to {options.output}; draw it: icb plot importance {options.output} -o importance.png")
+    has_beliefs = "belief" in group(trace, "posterior")
+    hint = f"; draw it: icb plot importance {options.output} -o importance.png" if has_beliefs else ""
+    say(f"\nwritten to {options.output}{hint}")
     return 0
 
 
@@ -113,6 +116,9 @@ def summary(trace: object) -> str:
     from icb_pymc.metrics import relative_importance
 
     posterior = group(trace, "posterior")
+    if "belief" not in posterior:
+        weights = posterior["rho_env"].mean(("chain", "draw")).to_series().to_frame("rho_env")
+        return "no beliefs over time, but\n" + weights.to_string(float_format=lambda weight: f"{weight:+.3f}")
     belief = posterior["belief"]
     importance = relative_importance(belief).isel(time=[0, -1]).mean(("chain", "draw"))
     first, last = (str(time).partition("T")[0] for time in importance["time"].values)

@@ -7,6 +7,9 @@ from typing import Any
 
 from icb_pymc.errors import InputError
 
+# Hyperparameters that are words.
+WORDS = ("unit_of_time", "prior", "reading", "score")
+
 
 def add_verb(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, purpose: str, example: str
@@ -58,7 +61,7 @@ def _setting(text: str) -> tuple[str, Any]:
     try:
         numbers = [float(part) for part in value.split(",")]
     except ValueError:
-        if name != "unit_of_time":
+        if name not in WORDS:
             raise InputError(f"--set {text}: {value!r} is not a number.") from None
         return name, value
     return name, numbers[0] if len(numbers) == 1 else numbers

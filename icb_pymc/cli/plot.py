@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.picture == "importance":
         figure = importance_over_time(trace, features=features, events=events)
     else:
-        time = group(trace, "posterior")["time"].values
+        time = group(trace, "constant_data")["time"].values
         figure = radar(trace, at=options.at or [time[0], time[-1]], features=features)
     with replacing(options.output) as temporary:
         figure.savefig(temporary, dpi=150, bbox_inches="tight")

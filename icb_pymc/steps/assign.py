@@ -15,6 +15,7 @@ from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import RhoMetropolis
 from icb_pymc.steps.sweep import Sweep
 from icb_pymc.steps.utility_hmc import UtilityHMC
+from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
 Steps = list[BlockedStep | CompoundStep]
 SWEPT = (BeliefGibbs, RewardGibbs, RhoMetropolis)
@@ -42,6 +43,8 @@ def alternating_steps(model: pm.Model, *, kernel: Literal["exact", "paper"] = "e
     The latent paths are swept over `sweeps` times per draw; hyperparameters, whose moves cost more, move once.
     """
     with model:
+        if kernel == "paper" and (weights := _known_to(WeightsMetropolis, model)):
+            return [Sweep([WeightsMetropolis(weights, sweeps=sweeps)])]
         known = {step: _known_to(step, model) for step in (*SWEPT, LearnerMetropolis)}
         swept: list[BlockedStep] = []
         if known[BeliefGibbs]:

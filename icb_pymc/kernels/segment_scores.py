@@ -1,0 +1,150 @@
+"""How well one constant preference explains each segment of a log: the table that change points are read from.
+
+Segments are made of whole blocks (sub-trajectories). Entry [i, j] of a table is the score of blocks i to j - 1; what is
+no segment is minus infinity.
+"""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from icb_pymc.kernels.metropolis import Contrasts
+from icb_pymc.kernels.weights_metropolis import ContrastColumns, fold_log_likelihood, scratch, walk_fold
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NEWTON_STEPS = 100
+
+
+@numba.njit(cache=True, nogil=True)
+def posterior_slopes(
+    contrasts: Contrasts,
+    start: int,
+    stop: int,
+    mean: Floats,
+    precision: Floats,
+    weights: Floats,
+    gradient: Floats,
+    curvature: Floats,
+) -> float:
+    """-log p(a | w) + (w - m)'P(w - m) / 2 over some decisions, its gradient (k,) and its Hessian (k, k).
+
+    With p_r the probability of the candidate of contrast c_r, a decision adds E[c] to the gradient and Cov[c] to the
+    Hessian.
+    """
+    k = weights.size
+    value = 0.0
+    for i in range(k):
+        gradient[i] = 0.0
+        for j in range(k):
+            gradient[i] += precision[i, j] * (weights[j] - mean[j])
+            curvature[i, j] = precision[i, j]
+        value += 0.5 * gradient[i] * (weights[i] - mean[i])
+    expected = np.empty(k)
+    for t in range(start, stop):
+        first, last = contrasts.first[t], contrasts.first[t + 1]
+        utility = contrasts.values[first:last] @ weights
+        peak = 0.0
+        for r in range(last - first):
+            peak = max(peak, utility[r])
+        total = np.exp(-peak)
+        for r in range(last - first):
+            total += np.exp(utility[r] - peak)
+        value += peak + np.log(total)
+        expected[:] = 0.0
+        for r in range(last - first):
+            probability = np.exp(utility[r] - peak) / total
+            contrast = contrasts.values[first + r]
+            for i in range(k):
+                weighted = probability * contrast[i]
+                expected[i] += weighted
+                for j in range(i + 1):
+                    curvature[i, j] += weighted * contrast[j]
+        for i in range(k):
+            gradient[i] += expected[i]
+            for j in range(i + 1):
+                curvature[i, j] -= expected[i] * expected[j]
+    for i in range(k):
+        for j in range(i):
+            curvature[j, i] = curvature[i, j]
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def laplace_evidence(
+    contrasts: Contrasts, start: int, stop: int, mean: Floats, precision: Floats, weights: Floats
+) -> float:
+    """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions by Laplace's method; ``weights`` (k,) becomes the mode.
+
+    The mode is found by Newton steps, halved until they descend by as much as Armijo asks: the function is convex.
+    """
+    k = weights.size
+    gradient, curvature = np.empty(k), np.empty((k, k))
+    trial_gradient, trial_curvature = np.empty(k), np.empty((k, k))
+    value = posterior_slopes(contrasts, start, stop, mean, precision, weights, gradient, curvature)
+    for _ in range(NEWTON_STEPS):
+        move = np.linalg.solve(curvature, gradient)
+        decrease = np.sum(move * gradient)
+        if decrease < 1e-12:
+            break
+        size = 1.0
+        while size > 1e-6:
+            trial = weights - size * move
+            found = posterior_slopes(contrasts, start, stop, mean, precision, trial, trial_gradient, trial_curvature)
+            if found <= value - 1e-4 * size * decrease:
+                break
+            size *= 0.5
+        else:
+            break
+        value = found
+        weights[:], gradient[:], curvature[:] = trial, trial_gradient, trial_curvature
+    log_prior_volume = np.linalg.slogdet(precision)[1]
+    return -value + 0.5 * (log_prior_volume - np.linalg.slogdet(curvature)[1])
+
+
+@numba.njit(cache=True, nogil=True)
+def evidence_of_segments(contrasts: Contrasts, boundaries: Integers, mean: Floats, precision: Floats) -> Floats:
+    """Table (S, S+1) of log evidences, given the S+1 ``boundaries`` of the blocks and the Gaussian prior N(m, P^-1)."""
+    blocks = boundaries.size - 1
+    scores = np.full((blocks, blocks + 1), -np.inf)
+    for i in range(blocks):
+        # The mode of a segment is near that of the segment one block shorter.
+        weights = mean.copy()
+        for j in range(i + 1, blocks + 1):
+            scores[i, j] = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, weights)
+    return scores
+
+
+@numba.njit(cache=True, nogil=True)
+def likelihood_of_segments(
+    data: ContrastColumns,
+    boundaries: Integers,
+    origin: Floats,
+    precision: Floats,
+    scale: float,
+    tune: int,
+    draws: int,
+    thin: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Table (S, S+1) of log-likelihoods at the mean of random-walk draws, scaled to unit L1 norm.
+
+    Each walk starts at ``origin`` (k,), the mean of the prior, and makes ``tune`` iterations, then ``draws`` times
+    ``thin``, of which every last one is kept.
+    """
+    blocks, k = boundaries.size - 1, origin.size
+    scores = np.full((blocks, blocks + 1), -np.inf)
+    weights, average, work = np.empty(k), np.empty(k), scratch(data)
+    for i in range(blocks):
+        for j in range(i + 1, blocks + 1):
+            start, stop = boundaries[i], boundaries[j]
+            weights[:] = origin
+            average[:] = 0.0
+            walk_fold(data, start, stop, origin, precision, scale, tune, rng, weights, work)
+            for _ in range(draws):
+                walk_fold(data, start, stop, origin, precision, scale, thin, rng, weights, work)
+                average += weights
+            average /= np.abs(average).sum()
+            scores[i, j] = fold_log_likelihood(data, start, stop, average, work)
+    return scores

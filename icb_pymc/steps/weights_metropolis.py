@@ -1,0 +1,114 @@
+"""Weights that are constant within folds: the random walk that the paper samples B-IRL with."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pymc as pm
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import ConstantWithin
+from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, ContrastColumns, by_column, walk_folds
+from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.steps.base import SeededStep
+from icb_pymc.steps.graph import GraphReader, Point, children, has_op, only_variable, parameters
+
+GAUSSIAN, FLAT = type(pm.MvNormal.rv_op), type(pm.Flat.rv_op)
+CHOICE = ("context", "available", "chosen", "alpha")
+
+
+class WeightsMetropolis(SeededStep):
+    """Random-walk Metropolis for weights (fold, feature) that a `SoftmaxChoice` reads through `constant_within`.
+
+    The weights of each fold move on their own, by proposals w + N(0, scale^2 I). It is slow to mix where the data say
+    little, and adapts nothing: it is here because the published experiments used it, and is never picked by itself.
+
+    Parameters
+    ----------
+    vars : list
+        One `MvNormal` or `Flat` variable.
+    sweeps : int
+        Iterations per recorded draw, all in one call of the kernel.
+    scale : float, optional
+        Standard deviation of a proposal; by default 0.1 / alpha, which is what the paper used.
+    """
+
+    name = "weights_metropolis"
+    stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"weights_accept": (np.float64, [])}
+
+    def __init__(
+        self,
+        vars: Any,
+        model: pm.Model | None = None,
+        rng: Any = None,
+        sweeps: int = 1,
+        scale: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if sweeps < 1:
+            raise ValueError(f"sweeps={sweeps}: make at least one sweep per draw.")
+        model = pm.modelcontext(model)
+        super().__init__(vars, model, rng)
+        weights = only_variable(self.vars, model, "WeightsMetropolis")
+        choice = chosen_by_fold(model, weights)
+        if choice is None:
+            raise ValueError(
+                "WeightsMetropolis needs weights that are MvNormal or Flat and read by one SoftmaxChoice alone, "
+                f"through constant_within and linear_utility; '{weights.name}' is not. Sample it with NUTS: "
+                "pm.sample(step=pm.NUTS())."
+            )
+        self.sweeps, self.scale = sweeps, scale
+        utility, available = parameters(choice)
+        belief, context, alpha = utility.owner.inputs
+        read = {"context": context, "available": available, "chosen": model.rvs_to_values[choice], "alpha": alpha}
+        read["fold"] = belief.owner.inputs[1]
+        if has_op(weights, GAUSSIAN):
+            read |= dict(zip(("mean", "covariance"), parameters(weights), strict=True))
+        self._read = GraphReader(model, read)
+        self._data = self._prepare(self._read.fixed) if self._read.is_fixed(*CHOICE) else None
+        self._target = model.rvs_to_values[weights].name
+
+    @classmethod
+    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Gaussian or flat weights that one softmax choice reads, fold by fold."""
+        return chosen_by_fold(model, var) is not None
+
+    def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
+        """Make the sweeps."""
+        values = self._read(point)
+        weights = point[self._target].copy()
+        folds, features = weights.shape
+        mean, precision = np.zeros((folds, features)), np.zeros((folds, features, features))
+        if "covariance" in values:
+            mean[:] = values["mean"]
+            precision[:] = np.linalg.inv(values["covariance"])
+        scale = PAPER_SCALE / float(values["alpha"]) if self.scale is None else self.scale
+        data = self._data or self._prepare(values)
+        first = _fold_first(values["fold"], folds)
+        accepted = walk_folds(data, first, mean, precision, scale, self.sweeps, self.rng, weights)
+        return {**point, self._target: weights}, [{"weights_accept": accepted}]
+
+    @staticmethod
+    def _prepare(values: dict[str, np.ndarray]) -> ContrastColumns:
+        context, available, chosen, alpha = (values[name] for name in CHOICE)
+        return by_column(choice_contrasts(context, available, chosen, float(alpha)))
+
+
+def chosen_by_fold(model: pm.Model, weights: TensorVariable) -> TensorVariable | None:
+    """The `SoftmaxChoice` that reads `weights` (fold, feature) through `constant_within`, if nothing else does."""
+    if not (has_op(weights, GAUSSIAN) or has_op(weights, FLAT)) or weights.type.ndim != 2:
+        return None
+    readers = children(model, weights)
+    if len(readers) != 1 or not has_op(readers[0], SoftmaxChoiceRV):
+        return None
+    utility = parameters(readers[0])[0]
+    if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
+        return None
+    belief = utility.owner.inputs[0]
+    return readers[0] if has_op(belief, ConstantWithin) and belief.owner.inputs[0] is weights else None
+
+
+def _fold_first(fold: np.ndarray, folds: int) -> np.ndarray:
+    if (np.diff(fold) < 0).any():
+        raise ValueError("WeightsMetropolis needs the folds in order: 0, ..., 0, 1, ..., 1, and so on.")
+    return np.searchsorted(fold, np.arange(folds + 1))

@@ -1,0 +1,68 @@
+"""I-SPI: a uniform policy that is softly improved after each decision."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from icb_pymc.beliefs import constant_within
+from icb_pymc.errors import InputError
+from icb_pymc.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
+from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
+from icb_pymc.policy import linear_utility
+from icb_pymc.presets import RANDOM_WALK, Preset
+
+READINGS = ("improvement", "sharpening")
+
+
+def i_spi(
+    decisions: xr.Dataset,
+    *,
+    alpha: Any = 20.0,
+    reading: str = "improvement",
+    prior: str = "gaussian",
+    prior_mean: Any = None,
+    prior_covariance: Any = None,
+) -> pm.Model:
+    """pi_{t+1}(x)[a] ~ exp(alpha Q_t(x, a)), Q_t(x, a) = <rho_env, x[a]> + E_{x'}[V_t(x')], pi_1 uniform.
+
+    These are the soft policy improvements of Jacq et al. (2019), one after each decision. The next context does not
+    depend on the action, so E_{x'}[V_t(x')] is the same for all actions and falls out of the softmax: whatever the
+    contexts, pi_t is soft-optimal from the second decision on. That is B-IRL with a sharpness of 0 for the first
+    decision and 1 for the others.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    alpha : number
+        Inverse temperature of an improved policy; it may be a distribution.
+    reading : {"improvement", "sharpening"}
+        ``"improvement"`` is the above, the paper's appendix. ``"sharpening"`` is its main text, where the agent acts
+        less and less at random: the sharpness grows from 0 at the first decision to 1 at the last in equal steps,
+        as if each improvement kept the policy before, pi_{t+1} ~ pi_t exp(alpha Q_t / (T - 1)).
+    prior, prior_mean, prior_covariance
+        Of rho_env, as in `b_irl`.
+    """
+    if reading not in READINGS:
+        raise InputError(f"reading={reading!r}: it is {' or '.join(repr(word) for word in READINGS)}.")
+    steps = decisions.sizes["time"]
+    fold = one_fold(steps)
+    improvements = np.arange(steps)
+    with decisions_model(decisions) as model:
+        alpha = hyperparameter("alpha", alpha)
+        sharpness = np.minimum(improvements, 1.0) if reading == "improvement" else improvements / max(steps - 1, 1)
+        sharpness = pm.Data("sharpness", sharpness, dims="time")
+        fold_of_decision = declare_folds(fold)
+        weights = fold_weights(prior, prior_mean, prior_covariance)
+        pm.Deterministic("rho_env", weights[0], dims="feature")
+        rho = constant_within(weights, fold_of_decision)
+        observe_choice(decisions, linear_utility(rho, model["context"] * sharpness[:, None, None], alpha))
+    if prior == "flat":
+        warn_of_improper_folds(decisions, fold, first=1)
+    return model
+
+
+def paper(decisions: xr.Dataset) -> Preset:
+    """The published experiments: alpha = 2 and proposals of 0.05, under a flat prior: B-IRL at ten times the scale."""
+    return Preset({"alpha": 2.0, "prior": "flat"}, RANDOM_WALK)

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from conftest import make_arrivals
+
+from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.segment_scores import (
+    evidence_of_segments,
+    laplace_evidence,
+    likelihood_of_segments,
+    posterior_slopes,
+)
+from icb_pymc.kernels.weights_metropolis import by_column, fold_log_likelihood, scratch, walk_fold
+
+
+def contrasts_of(steps, actions, features, seed=0, alpha=1.0):
+    arrivals = make_arrivals(steps, actions, features, seed=seed, share_available=0.8)
+    available = arrivals["available"].values
+    rng = np.random.default_rng(seed + 1)
+    chosen = np.where(available, rng.random(available.shape), -1.0).argmax(axis=1)
+    return choice_contrasts(arrivals["context"].values, available, chosen, alpha)
+
+
+@pytest.mark.parametrize("actions", [2, 4])
+def test_gradient_and_hessian_agree_with_finite_differences(actions):
+    contrasts = contrasts_of(9, actions, 3)
+    mean, precision = np.array([0.2, 0.0, -0.1]), np.diag([1.0, 2.0, 3.0]) + 0.1
+    weights = np.array([0.4, -0.6, 0.1])
+
+    def slopes(point):
+        gradient, curvature = np.empty(3), np.empty((3, 3))
+        value = posterior_slopes(contrasts, 1, 8, mean, precision, point, gradient, curvature)
+        return value, gradient, curvature
+
+    _, gradient, curvature = slopes(weights)
+    shift = 1e-6 * np.eye(3)
+    up, down = [slopes(weights + move) for move in shift], [slopes(weights - move) for move in shift]
+    np.testing.assert_allclose([(u[0] - d[0]) / 2e-6 for u, d in zip(up, down, strict=True)], gradient, atol=1e-7)
+    np.testing.assert_allclose([(u[1] - d[1]) / 2e-6 for u, d in zip(up, down, strict=True)], curvature, atol=1e-7)
+
+
+def test_the_value_is_minus_the_log_likelihood_and_the_squared_distance_from_the_prior_mean():
+    contrasts = contrasts_of(9, 3, 2)
+    mean, precision, weights = np.array([0.2, -0.1]), np.array([[2.0, 0.3], [0.3, 1.0]]), np.array([0.5, 1.5])
+    value = posterior_slopes(contrasts, 0, 9, mean, precision, weights, np.empty(2), np.empty((2, 2)))
+    data = by_column(contrasts)
+    expected = 0.5 * (weights - mean) @ precision @ (weights - mean)
+    expected -= fold_log_likelihood(data, 0, 9, weights, scratch(data))
+    assert value == pytest.approx(expected)
+
+
+def test_laplace_evidence_is_near_the_integral():
+    contrasts = contrasts_of(40, 2, 1, alpha=0.5)
+    mean, precision = np.array([0.3]), np.array([[1.0]])
+    grid = np.linspace(-8, 8, 4001)[:, None]
+    data = by_column(contrasts)
+    log_joint = np.array([fold_log_likelihood(data, 0, 40, point, scratch(data)) for point in grid])
+    log_joint += -0.5 * (grid[:, 0] - 0.3) ** 2 - 0.5 * np.log(2 * np.pi)
+    exact = np.log(np.exp(log_joint).sum() * (grid[1, 0] - grid[0, 0]))
+    weights = mean.copy()
+    assert laplace_evidence(contrasts, 0, 40, mean, precision, weights) == pytest.approx(exact, abs=0.02)
+    assert log_joint.max() == pytest.approx(
+        fold_log_likelihood(data, 0, 40, weights, scratch(data))
+        - 0.5 * (weights[0] - 0.3) ** 2
+        - 0.5 * np.log(2 * np.pi),
+        abs=1e-4,
+    )
+
+
+def test_the_mode_is_found_where_choices_are_clear_cut():
+    contrasts = contrasts_of(60, 2, 2, alpha=500.0)
+    gradient = np.empty(2)
+    weights = np.zeros(2)
+    assert np.isfinite(laplace_evidence(contrasts, 0, 60, np.zeros(2), np.eye(2), weights))
+    posterior_slopes(contrasts, 0, 60, np.zeros(2), np.eye(2), weights, gradient, np.empty((2, 2)))
+    assert np.abs(gradient).max() < 1e-3
+
+
+def test_where_there_was_no_alternative_the_evidence_is_certain():
+    contrasts = choice_contrasts(np.ones((3, 1, 2)), np.ones((3, 1), bool), np.zeros(3, int), 20.0)
+    assert laplace_evidence(contrasts, 0, 3, np.zeros(2), np.eye(2), np.zeros(2)) == pytest.approx(0.0)
+
+
+def test_tables_hold_every_segment_once_and_warm_starts_change_nothing():
+    contrasts = contrasts_of(25, 3, 2)
+    boundaries, mean, precision = np.array([0, 10, 20, 25]), np.zeros(2), np.eye(2)
+    table = evidence_of_segments(contrasts, boundaries, mean, precision)
+    for i in range(3):
+        for j in range(4):
+            if j > i:
+                alone = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, np.zeros(2))
+                assert table[i, j] == pytest.approx(alone, abs=1e-6)
+            else:
+                assert table[i, j] == -np.inf
+
+
+def test_the_paper_s_score_is_the_likelihood_at_the_mean_of_the_draws_at_unit_norm():
+    data = by_column(contrasts_of(20, 2, 2))
+    boundaries, origin, flat = np.array([0, 20]), np.full(2, -0.5), np.zeros((2, 2))
+    table = likelihood_of_segments(data, boundaries, origin, flat, 0.1, 30, 7, 3, np.random.default_rng(5))
+    rng, weights, draws = np.random.default_rng(5), origin.copy(), []
+    walk_fold(data, 0, 20, origin, flat, 0.1, 30, rng, weights, scratch(data))
+    for _ in range(7):
+        walk_fold(data, 0, 20, origin, flat, 0.1, 3, rng, weights, scratch(data))
+        draws.append(weights.copy())
+    estimate = np.mean(draws, axis=0)
+    estimate /= np.abs(estimate).sum()
+    assert table[0, 1] == pytest.approx(fold_log_likelihood(data, 0, 20, estimate, scratch(data)))

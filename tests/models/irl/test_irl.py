@@ -1,0 +1,265 @@
+"""What the benchmark models declare."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from conftest import make_arrivals
+from scipy.stats import multivariate_normal
+
+from icb_pymc import fit
+from icb_pymc.beliefs import constant_within
+from icb_pymc.change_points import score_segments
+from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.flat import FlatWeights
+from icb_pymc.inference_data import group
+from icb_pymc.metrics import belief_error, reward_error
+from icb_pymc.models.irl import b_irl, cp_irl, i_spi, m_fold_irl, uniform
+from icb_pymc.models.irl.b_irl import paper
+from icb_pymc.observed import decisions_model
+from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.steps.weights_metropolis import WeightsMetropolis
+
+STEPS, FEATURES, ALPHA = 12, 2, 2.0
+SHORT = {"draws": 20, "tune": 5, "chains": 2, "cores": 1, "seed": 0, "progressbar": False, "kernel": "paper"}
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    arrivals = make_arrivals(STEPS, 3, FEATURES, seed=1, share_available=0.8)
+    return arrivals.assign(chosen=("time", np.argmax(arrivals["available"].values, axis=1)))
+
+
+def log_density(model, weights):
+    return float(model.compile_logp(mode="FAST_COMPILE")({"weights": weights}))
+
+
+def log_likelihood(decisions, rho):
+    utility = ALPHA * np.einsum("tak,tk->ta", decisions["context"], rho)
+    utility = np.where(decisions["available"], utility, -np.inf)
+    return utility[np.arange(STEPS), decisions["chosen"]] - np.logaddexp.reduce(utility, axis=1)
+
+
+def test_the_log_density_of_b_irl_is_prior_times_softmax(decisions):
+    weights = np.array([[0.7, -1.2]])
+    spread = np.array([[0.5, 0.2], [0.2, 0.9]])
+    model = b_irl(decisions, alpha=ALPHA, prior_mean=[0.1, 0.2], prior_covariance=spread)
+    expected = log_likelihood(decisions, np.tile(weights, (STEPS, 1))).sum()
+    assert log_density(b_irl(decisions, alpha=ALPHA, prior="flat"), weights) == pytest.approx(expected)
+    expected += multivariate_normal([0.1, 0.2], spread).logpdf(weights[0])
+    assert log_density(model, weights) == pytest.approx(expected)
+
+
+def test_the_default_prior_is_wide_around_minus_one_kth(decisions):
+    weights = np.array([[0.7, -1.2]])
+    expected = log_likelihood(decisions, np.tile(weights, (STEPS, 1))).sum()
+    expected += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(weights[0])
+    assert log_density(b_irl(decisions, alpha=ALPHA), weights) == pytest.approx(expected)
+
+
+def test_one_fold_is_b_irl(decisions):
+    models = (m_fold_irl(decisions, folds=1), b_irl(decisions))
+    one, other = (model.compile_logp(mode="FAST_COMPILE") for model in models)
+    for weights in np.random.default_rng(0).normal(size=(5, 1, FEATURES)):
+        assert one({"weights": weights}) == other({"weights": weights})
+
+
+def test_folds_have_weights_of_their_own_also_where_they_do_not_divide_the_log(decisions):
+    weights = np.random.default_rng(1).normal(size=(5, FEATURES))
+    rho = weights[[0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4]]
+    expected = log_likelihood(decisions, rho).sum()
+    model = m_fold_irl(decisions, folds=5, alpha=ALPHA)
+    np.testing.assert_array_equal(model["belief"].eval({model["weights"]: weights}), rho)
+    expected += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(weights).sum()
+    assert log_density(model, weights) == pytest.approx(expected)
+
+
+def test_as_many_folds_as_decisions_are_allowed_and_no_more(decisions):
+    assert m_fold_irl(decisions, folds=STEPS).coords["fold"] == tuple(range(1, STEPS + 1))
+    with pytest.raises(InputError, match=f"folds={STEPS + 1}: give a whole number from 1 to {STEPS}"):
+        m_fold_irl(decisions, folds=STEPS + 1)
+
+
+def test_a_flat_prior_that_leaves_no_posterior_is_warned_of(decisions):
+    with pytest.warns(InputWarning, match="12 of 12 folds have no proper posterior"):
+        m_fold_irl(decisions, folds=STEPS, prior="flat")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"prior": "wide"}, "'gaussian' or 'flat'"), ({"prior": "flat", "prior_mean": 0.0}, "leave them out")],
+)
+def test_what_is_no_prior_is_refused(decisions, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        b_irl(decisions, **options)
+
+
+def test_the_baseline_is_minus_one_kth_and_estimates_nothing(decisions):
+    assert uniform(decisions).free_RVs == []
+    result = fit("uniform", decisions, progressbar=False)
+    posterior = group(result, "posterior")
+    assert posterior["belief"].shape == (1, 1, STEPS, FEATURES)
+    assert (posterior["belief"] == -0.5).all()
+    assert (posterior["rho_env"] == -0.5).all()
+    assert (result.attrs["method"], result.attrs["tune"]) == ("estimate", 0)
+
+
+def test_b_irl_gives_both_the_reward_and_a_belief_that_never_changes(decisions):
+    posterior = group(fit("b_irl", decisions, **SHORT), "posterior")
+    assert posterior["rho_env"].dims == ("chain", "draw", "feature")
+    for t in range(STEPS):
+        np.testing.assert_array_equal(posterior["belief"][:, :, t], posterior["rho_env"])
+
+
+def test_the_paper_preset_is_its_random_walk_under_a_flat_prior(decisions):
+    preset = paper(decisions)
+    assert preset.hyperparameters == {"alpha": 20.0, "prior": "flat"}
+    assert preset.sampling == {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}
+    with pytest.warns(InputWarning, match="no proper posterior"):
+        result = fit("m_fold_irl", decisions, preset="paper", folds=STEPS, draws=5, tune=2, seed=0, progressbar=False)
+    assert result.attrs["sampler"] == "weights_metropolis, kernel paper, 10 sweeps per draw"
+
+
+def test_the_log_likelihood_of_each_choice_is_kept_on_request_under_either_prior(decisions):
+    for prior in ("gaussian", "flat"):
+        result = fit("b_irl", decisions, alpha=ALPHA, prior=prior, keep_latents=True, **SHORT)
+        rho = group(result, "posterior")["rho_env"].values[1, -1]
+        kept = group(result, "log_likelihood")["chosen"].values[1, -1]
+        np.testing.assert_allclose(kept, log_likelihood(decisions, np.tile(rho, (STEPS, 1))), atol=1e-8)
+
+
+def test_choices_given_by_observe_are_what_the_walk_sees(decisions):
+    other = np.array([np.flatnonzero(row)[-1] for row in decisions["available"].values])
+    model = pm.observe(_free_choice(decisions), {"chosen": other})
+    again = b_irl(decisions.assign(chosen=("time", other)), alpha=ALPHA, prior="flat")
+    moved = []
+    for declared in (model, again):
+        with declared:
+            step = WeightsMetropolis([declared["weights"]], rng=1, sweeps=200)
+        moved.append(step.step(declared.initial_point())[0]["weights"])
+    np.testing.assert_array_equal(*moved)
+
+
+def _free_choice(decisions):
+    """B-IRL with the choice not observed yet."""
+    with decisions_model(decisions) as model:
+        model.add_coords({"fold": [1]})
+        weights = FlatWeights("weights", dims=("fold", "feature"))
+        belief = constant_within(weights, np.zeros(STEPS, int))
+        SoftmaxChoice("chosen", linear_utility(belief, model["context"], ALPHA), model["available"], dims="time")
+    return model
+
+
+def test_one_core_and_two_give_the_same_draws(decisions):
+    one, two = (group(fit("m_fold_irl", decisions, **SHORT | {"cores": n}), "posterior") for n in (1, 2))
+    np.testing.assert_array_equal(one["belief"], two["belief"])
+
+
+@pytest.fixture(scope="module")
+def stepping():
+    """A preference that turns round after the 50th of 90 decisions."""
+    arrivals = make_arrivals(90, 2, 2, seed=3)
+    rho = np.where(np.arange(90)[:, None] < 50, [0.9, 0.1], [-0.1, -0.9])
+    chosen = np.einsum("tak,tk->ta", arrivals["context"], rho).argmax(axis=1)
+    return arrivals.assign(chosen=("time", chosen), true_belief=(("time", "feature"), rho))
+
+
+def test_cp_irl_finds_the_change_and_its_trace_tells_where(stepping):
+    result = fit("cp_irl", stepping, segments=2, sweeps=50, **SHORT | {"draws": 100})
+    data = group(result, "constant_data")
+    assert data["change_point"].values.tolist() == [50, 90]
+    np.testing.assert_array_equal(data["fold_of_decision"], np.arange(90) >= 50)
+    whole = fit("b_irl", stepping, sweeps=50, **SHORT | {"draws": 100})
+    assert belief_error(result) < 0.5 * belief_error(whole)
+
+
+def test_cp_irl_chooses_the_number_of_segments_by_evidence(stepping):
+    assert len(cp_irl(stepping, segments=None).coords["fold"]) == 2
+
+
+def test_cp_irl_with_the_paper_s_score_finds_the_change(stepping):
+    with pytest.warns(InputWarning, match="no proper posterior"):
+        model = cp_irl(stepping, segments=2, prior="flat", score="likelihood")
+    assert model["change_point"].get_value().tolist() == [50, 90]
+
+
+def test_cp_irl_takes_a_table_for_any_number_and_only_one_of_the_same_decisions(stepping, decisions):
+    table = score_segments(stepping)
+    for segments in (2, 4):
+        model, alone = cp_irl(stepping, segments=segments, table=table), cp_irl(stepping, segments=segments)
+        np.testing.assert_array_equal(model["change_point"].get_value(), alone["change_point"].get_value())
+    with pytest.raises(InputError, match="the table is of 90 decisions, but there are 12"):
+        cp_irl(decisions, segments=2, table=table)
+    short = SHORT | {"draws": 4}
+    result = fit("cp_irl", stepping, segments=2, table=table, **short)
+    assert '"table": "evidence of 45 segments"' in result.attrs["hyperparameters"]
+
+
+def soft_policy_improvement(context, available, rho, alpha, improvements):
+    """Q after so many soft policy improvements from the uniform policy, by value iteration over all seen contexts."""
+    reward = context @ rho
+    q = np.zeros(reward.shape)
+    for _ in range(improvements):
+        utility = np.where(available, alpha * q, -np.inf)
+        policy = np.exp(utility - np.logaddexp.reduce(utility, axis=1, keepdims=True))
+        entropy = -np.where(policy > 0, policy * np.log(np.where(policy > 0, policy, 1.0)), 0.0).sum(axis=1)
+        value = (policy * q).sum(axis=1) + entropy / alpha
+        q = reward + value.mean()
+    return q
+
+
+def test_soft_policy_improvement_in_a_bandit_changes_values_by_a_constant_and_that_is_what_i_spi_declares(decisions):
+    rho = np.array([0.7, -1.2])
+    context, available = decisions["context"].values, decisions["available"].values
+    reward = context @ rho
+    expected = np.empty(STEPS)
+    for t in range(STEPS):
+        q = soft_policy_improvement(context, available, rho, ALPHA, improvements=t)
+        if t > 0:
+            assert np.ptp(q - reward) < 1e-12
+        utility = np.where(available[t], ALPHA * q[t], -np.inf)
+        expected[t] = utility[decisions["chosen"].values[t]] - np.logaddexp.reduce(utility)
+    assert expected[0] == pytest.approx(-np.log(available[0].sum()))
+    found = log_density(i_spi(decisions, alpha=ALPHA, prior="flat"), rho[None])
+    assert found == pytest.approx(expected.sum())
+
+
+def test_the_other_reading_of_i_spi_sharpens_with_time(decisions):
+    rho = np.array([0.7, -1.2])
+    sharpness = np.arange(STEPS) / (STEPS - 1)
+    expected = log_likelihood(decisions, sharpness[:, None] * rho).sum()
+    model = i_spi(decisions, alpha=ALPHA, reading="sharpening", prior="flat")
+    assert log_density(model, rho[None]) == pytest.approx(expected)
+    with pytest.raises(InputError, match="'improvement' or 'sharpening'"):
+        i_spi(decisions, reading="learning")
+
+
+def test_i_spi_gives_a_reward_and_no_beliefs(decisions):
+    result = fit("i_spi", decisions, **SHORT)
+    posterior = group(result, "posterior")
+    assert "belief" not in posterior
+    assert np.isfinite(reward_error(result))
+    with pytest.raises(InputError, match="'i_spi' gives no estimate of 'belief'"):
+        belief_error(result)
+
+
+@pytest.mark.parametrize("declare", [b_irl, m_fold_irl, cp_irl, i_spi])
+def test_choices_can_be_predicted_from_the_prior(declare, decisions):
+    options = {"length": 2} if declare is cp_irl else {}
+    with declare(decisions, **options) as model:
+        chosen = pm.draw(model["chosen"], draws=20, random_seed=0)
+    assert chosen.shape == (20, STEPS)
+    assert decisions["available"].values[np.arange(STEPS), chosen].all()
+
+
+def test_by_the_engine_b_irl_is_sampled_exactly(decisions):
+    options = SHORT | {"kernel": "engine", "draws": 2000, "tune": 300, "chains": 1}
+    exact = group(fit("b_irl", decisions, alpha=ALPHA, **options), "posterior")["rho_env"]
+    grid = np.stack(np.meshgrid(*[np.linspace(-5, 5, 121)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
+    log_posterior = np.array([log_likelihood(decisions, np.tile(point, (STEPS, 1))).sum() for point in grid])
+    log_posterior += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(grid)
+    density = np.exp(log_posterior - log_posterior.max())
+    density /= density.sum()
+    mean = density @ grid
+    spread = np.sqrt(density @ (grid - mean) ** 2)
+    # Three hundred draws, correlated or not.
+    assert np.abs((exact.mean(("chain", "draw")).values - mean) / spread).max() < 0.15
