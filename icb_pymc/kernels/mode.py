@@ -12,6 +12,8 @@ from icb_pymc.kernels.state_space import StateSpace, empty_noise, respond, run
 Floats = NDArray[np.float64]
 
 _CLOSE = 1e-8
+# Objectives that differ by less are equal: near the mode a step changes them by less than the sum is exact.
+_ROUNDING = 1e-12
 _MOST_ITERATIONS = 200
 
 
@@ -77,7 +79,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
             trial, trial_weights = contrasts + step * move, weights + step * turn
             likelihood = choice_gradient(space.first, trial, gradient, True)
             objective = likelihood - 0.5 * trial_weights @ (trial - mean)
-            if objective >= best:
+            if objective >= best - _ROUNDING * (1 + abs(best)):
                 break
             step /= 2
         else:

@@ -52,55 +52,103 @@ def smoother_gains(space: StateSpace, data: PseudoData) -> SmootherGains:
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, gain: Floats, shrink: Floats) -> float:
     T, d = space.first.size - 1, space.reading.shape[1]
-    covariance, product = np.zeros((d, d)), np.empty(d)
-    scratch = np.empty(space.left.shape[2])
-    for i in range(d):
-        for j in range(d):
-            for p in range(space.start_root.shape[1]):
-                covariance[i, j] += space.start_root[i, p] * space.start_root[j, p]
-    innovation = np.zeros((d, d))
+    # Of symmetric matrices only the lower triangle is kept.
+    covariance, innovation = np.zeros((d, d)), np.zeros((d, d))
+    product, column = np.empty(d), np.empty(d)
+    moved = np.empty((space.left.shape[2], d))
+    _add_square(space.start_root, covariance)
     log_volume = 0.0
     for t in range(T):
-        begin, end = space.first[t], space.first[t + 1]
         log_volume += _whiten(space, data, t, root, reading)
-        for row in range(begin, end):
+        for row in range(space.first[t], space.first[t + 1]):
+            for i in range(d):
+                column[i] = reading[row, i]
+            _multiply(covariance, column, product)
             total = 1.0
             for i in range(d):
-                value = 0.0
-                for j in range(d):
-                    value += covariance[i, j] * reading[row, j]
-                product[i] = value
-                total += value * reading[row, i]
+                total += product[i] * column[i]
             shrink[row] = 1.0 / total
             log_volume += np.log(total)
             for i in range(d):
-                gain[row, i] = product[i] / total
-            # Entry (i, j) and entry (j, i) are computed alike, so that the covariance stays symmetric.
-            for i in range(d):
-                for j in range(d):
-                    covariance[i, j] -= product[i] * product[j] / total
+                share = product[i] / total
+                gain[row, i] = share
+                for j in range(i + 1):
+                    covariance[i, j] -= share * product[j]
         if t < T - 1:
-            for i in range(d):
-                move_state(space, t, space.left, space.right, covariance[i], scratch)
-            _transpose(covariance)
-            for i in range(d):
-                move_state(space, t, space.left, space.right, covariance[i], scratch)
             s, g = at(t, space.move_scale), at(t, space.move_root)
             if g == t or t == 0:
-                for i in range(d):
-                    for j in range(d):
-                        value = 0.0
-                        for p in range(space.move_root.shape[2]):
-                            value += space.move_root[g, i, p] * space.move_root[g, j, p]
-                        innovation[i, j] = value
+                innovation[:] = 0.0
+                _add_square(space.move_root[g], innovation)
+            _move_covariance(space.decay, space.left, space.right, t, covariance, moved, column, product)
             variance = space.move_scale[s] ** 2
             for i in range(d):
                 for j in range(i + 1):
-                    # The mean of the two halves: products with F_t from either side round differently.
-                    value = 0.5 * (covariance[i, j] + covariance[j, i]) + variance * innovation[i, j]
-                    covariance[i, j] = value
-                    covariance[j, i] = value
+                    covariance[i, j] += variance * innovation[i, j]
     return log_volume
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _add_square(root: Floats, out: Floats) -> None:
+    """out += root root', the lower triangle."""
+    for p in range(root.shape[1]):
+        for i in range(root.shape[0]):
+            for j in range(i + 1):
+                out[i, j] += root[i, p] * root[j, p]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _multiply(lower: Floats, vector: Floats, out: Floats) -> None:
+    """out = P vector, P symmetric."""
+    for i in range(vector.size):
+        value, factor = lower[i, i] * vector[i], vector[i]
+        for j in range(i):
+            value += lower[i, j] * vector[j]
+            out[j] += lower[i, j] * factor
+        out[i] = value
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _move_covariance(
+    decay: Floats,
+    left: Floats,
+    right: Floats,
+    t: int,
+    covariance: Floats,
+    moved: Floats,
+    column: Floats,
+    other: Floats,
+) -> None:
+    """P ← F P F' in place: with F = D + L R' it is D P D + L A' + A L', where A = D P R + ½ L R'P R."""
+    d, rank, f, e = covariance.shape[0], left.shape[2], at(t, left), at(t, decay)
+    for p in range(rank):
+        for i in range(d):
+            column[i] = right[f, i, p]
+        _multiply(covariance, column, moved[p])
+    crossed = np.empty((rank, rank))
+    for p in range(rank):
+        for q in range(rank):
+            value = 0.0
+            for i in range(d):
+                value += right[f, i, q] * moved[p, i]
+            crossed[p, q] = 0.5 * value
+    if decay.shape[0] > 0:
+        for i in range(d):
+            for p in range(rank):
+                moved[p, i] *= decay[e, i]
+            for j in range(i + 1):
+                covariance[i, j] *= decay[e, i] * decay[e, j]
+    for p in range(rank):
+        for q in range(rank):
+            for i in range(d):
+                moved[p, i] += left[f, i, q] * crossed[p, q]
+    for p in range(rank):
+        for i in range(d):
+            column[i] = left[f, i, p]
+            other[i] = moved[p, i]
+        for i in range(d):
+            one, two = column[i], other[i]
+            for j in range(i + 1):
+                covariance[i, j] += one * other[j] + two * column[j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -128,13 +176,6 @@ def _whiten(space: StateSpace, data: PseudoData, t: int, root: Floats, reading: 
             reading[row, i] = value / root[row, row - begin]
         log_volume += 2.0 * np.log(root[row, row - begin])
     return log_volume
-
-
-@numba.njit(cache=True, nogil=True)
-def _transpose(matrix: Floats) -> None:
-    for i in range(matrix.shape[0]):
-        for j in range(i):
-            matrix[i, j], matrix[j, i] = matrix[j, i], matrix[i, j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
