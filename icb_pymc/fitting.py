@@ -47,6 +47,7 @@ class Fitted(NamedTuple):
     interrupted: bool = False
     log_evidence: float | None = None
     is_estimate: bool = False
+    drawing: float | None = None
 
 
 def fit(
@@ -166,6 +167,8 @@ def fit(
     }
     if fitted.log_evidence is not None:
         attrs["log_evidence"] = fitted.log_evidence
+    if fitted.drawing is not None:
+        attrs["drawing_seconds"] = round(fitted.drawing, 3)
     return from_groups(groups, attrs)
 
 
@@ -207,6 +210,7 @@ def _sample(
         if recording.latents and recording.is_plain:
             pm.compute_log_likelihood(sampled, progressbar=False)
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats", "log_likelihood")}
+    drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
     belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
     groups["posterior"] = recording.finish(groups["posterior"], belief)
     groups["constant_data"] = declared_folds(model)
@@ -214,7 +218,7 @@ def _sample(
     # PyMC ends quietly when it is interrupted, with the draws made so far.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
     interrupted = made < sampling["chains"] * sampling["draws"]
-    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted)
+    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted, drawing=drawing)
 
 
 def _sample_by_nutpie(
@@ -224,8 +228,10 @@ def _sample_by_nutpie(
         import nutpie
     except ImportError:
         raise InputError("nutpie is not installed; pip install 'icb-pymc[nutpie]', or use the kernel 'nuts'.") from None
-    sampled = nutpie.sample(nutpie.compile_pymc_model(model), seed=seed, progress_bar=progressbar, **options)
-    posterior = group(sampled, "posterior")
+    compiled = nutpie.compile_pymc_model(model)
+    started = time.perf_counter()
+    sampled = nutpie.sample(compiled, seed=seed, progress_bar=progressbar, **options)
+    posterior = group(sampled, "posterior").assign_attrs(sampling_time=time.perf_counter() - started)
     unwanted = [name for name in posterior.data_vars if name not in names]
     return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
 

@@ -76,9 +76,13 @@ def laplace_approximation(
             kept = {name: np.empty((1, draws, *value.shape), value.dtype) for name, value in told.items()}
         for name, value in told.items():
             kept[name][0, i] = value
-    dims = model.named_vars_to_dims
-    variables = {name: (("chain", "draw", *(dims.get(name) or ())), path) for name, path in kept.items()}
-    coords = {dim: list(model.coords[dim]) for name in kept for dim in dims.get(name) or ()}
+    # Dimensions without a name are called as ArviZ calls them.
+    dims = {
+        name: model.named_vars_to_dims.get(name) or [f"{name}_dim_{i}" for i in range(path.ndim - 2)]
+        for name, path in kept.items()
+    }
+    variables = {name: (("chain", "draw", *dims[name]), path) for name, path in kept.items()}
+    coords = {dim: list(model.coords[dim]) for name in kept for dim in dims[name] if dim in model.coords}
     return Laplace(xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords), mode.log_evidence)
 
 

@@ -1,0 +1,1 @@
+"""How fast the samplers are, side by side in one run: `icb bench`."""
