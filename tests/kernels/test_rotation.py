@@ -178,7 +178,7 @@ def test_a_path_leaves_the_place_it_began_at_alone():
 
 
 def test_with_its_velocity_turned_round_a_path_leads_back(kind):
-    """The velocity at the end is that of the plain leapfrog; normals that make its reverse are found by least squares."""
+    """The velocity at the end is that of the plain leapfrog; normals for its reverse are found by least squares."""
     reference = reference_of(kind)
     dense, (here, fresh) = Dense.of(reference), start(reference)
     velocity = flat(draw_around(reference, fresh))
