@@ -124,8 +124,9 @@ def test_random_paths_have_the_moments_of_the_joint_gaussian(case):
     assert np.abs((np.cov(paths.T) - covariance) / spread).max() < 4.5
 
 
-def test_where_a_chain_begins_is_the_mean_of_the_start(case):
-    declare, (mean, _) = case
+@pytest.mark.parametrize("name", ["wiener", "all over time", "smooth"])
+def test_where_a_chain_begins_is_the_mean_of_the_start(name):
+    declare, (mean, _) = CASES[name]
     start = model_of(declare).initial_point()["state"]
     assert start.shape == (STEPS + 1, mean.size // (STEPS + 1))
     np.testing.assert_allclose(start, np.tile(mean[: start.shape[1]], (STEPS + 1, 1)))

@@ -62,8 +62,9 @@ def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decis
 
 
 def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
+    given = {"method": "laplace", "keep_latents": True} | ({"strength": 10.0} if model == "b_icb" else {}) | OPTIONS
     whole, kept = (
-        group(fit(model, dated_decisions, method="laplace", keep_latents=True, **options, **OPTIONS), "posterior")
+        group(fit(model, dated_decisions, **given, **options), "posterior")
         for options in ({}, {"every": 9, "dtype": "float32"})
     )
     for name in OVER_TIME[model]:
