@@ -1,0 +1,151 @@
+"""The mode against a general optimiser in the space of the noise, and the evidence against dense formulas."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq, minimize
+from scipy.stats import multivariate_normal
+from state_spaces import KINDS, data_at, log_likelihood, long_walk, prior, probabilities, random_space
+
+from icb_pymc.kernels.mode import find_mode
+
+
+def dense_curvature(first, contrasts):
+    """W = diag(p) - pp' of each decision."""
+    share = probabilities(first, contrasts)
+    time = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    return np.diag(share) - np.where(time[:, None] == time, np.outer(share, share), 0.0)
+
+
+def mode_by_scipy(space):
+    """The contrasts where log π(m + A z) - z'z/2 is greatest, and the value there."""
+    mean, matrix = prior(space)
+
+    def loss(noise):
+        return 0.5 * noise @ noise - log_likelihood(space.first, mean + matrix @ noise)
+
+    def slope(noise):
+        return noise + matrix.T @ probabilities(space.first, mean + matrix @ noise)
+
+    def curvature(noise):
+        return np.eye(noise.size) + matrix.T @ dense_curvature(space.first, mean + matrix @ noise) @ matrix
+
+    start = np.zeros(matrix.shape[1])
+    found = minimize(loss, start, jac=slope, hess=curvature, method="trust-exact", options={"gtol": 1e-11})
+    return mean + matrix @ found.x, -found.fun, np.linalg.slogdet(curvature(found.x))[1]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mode_is_where_the_posterior_density_of_the_noise_is_greatest(kind, seed):
+    space = random_space(kind, seed)
+    expected, value, log_volume = mode_by_scipy(space)
+    mode = find_mode(space)
+    np.testing.assert_allclose(mode.contrasts, expected, atol=1e-7)
+    np.testing.assert_allclose(mode.multipliers, -probabilities(space.first, expected), atol=1e-7)
+    # Laplace's method: the density at the mode and the volume of the Gaussian around it. Shares of next to nothing
+    # are held at a floor of 1e-8, hence the tolerance.
+    assert mode.log_evidence == pytest.approx(value - 0.5 * log_volume, abs=1e-5)
+
+
+def test_what_the_mode_tells_belongs_to_the_mode():
+    space = random_space("rank one over time")
+    mode = find_mode(space)
+    data = data_at(space, mode.contrasts)
+    for found, expected in zip(mode.data, data, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    mean, matrix = prior(space)
+    np.testing.assert_allclose(mode.contrasts, mean + matrix @ matrix.T @ mode.multipliers, atol=1e-7)
+
+
+@pytest.mark.parametrize("distance", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("kind", ["identity", "static", "identical rows", "all over time"])
+def test_wherever_the_search_starts_it_ends_at_the_mode(kind, distance):
+    space = random_space(kind)
+    far = distance * np.random.default_rng(3).standard_normal(space.offset.size)
+    given = far.copy()
+    mode, expected = find_mode(space, far), find_mode(space)
+    np.testing.assert_allclose(mode.contrasts, expected.contrasts, atol=1e-6)
+    assert mode.log_evidence == pytest.approx(expected.log_evidence, abs=1e-6)
+    np.testing.assert_array_equal(far, given)
+
+
+def test_a_search_that_starts_at_the_mode_of_a_similar_model_ends_at_its_own():
+    space = long_walk(60, 0.1, contrasts=2)
+    other = space._replace(move_scale=1.3 * space.move_scale)
+    warm, cold = find_mode(space, find_mode(other).multipliers), find_mode(space)
+    np.testing.assert_allclose(warm.contrasts, cold.contrasts, atol=1e-7)
+    assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-8)
+
+
+def one_weight(contrasts, width):
+    """One weight that never moves, N(0, width²), with one alternative at each decision."""
+    space = long_walk(len(contrasts), 0.0, features=1)
+    return space._replace(start_root=np.array([[width]]), reading=np.array(contrasts, dtype=float)[:, None])
+
+
+@pytest.mark.parametrize("width", [1.0, 1e2, 1e4])
+def test_choices_that_are_all_foretold_do_not_make_the_search_diverge(width):
+    """The likelihood grows without end in the weight, the prior is wide: the mode is where they balance."""
+    readings = -np.random.default_rng(5).uniform(0.5, 2.0, 50)
+    mode = find_mode(one_weight(readings, width))
+
+    def slope(weight):
+        return -weight / width**2 - readings @ np.exp(weight * readings - np.logaddexp(0.0, weight * readings))
+
+    weight = brentq(slope, 0.0, 1e3, xtol=1e-12)
+    np.testing.assert_allclose(mode.contrasts, weight * readings, rtol=1e-5)
+    assert np.isfinite(mode.log_evidence)
+
+
+def test_choices_against_all_that_was_expected_do_not_make_the_search_diverge():
+    """A start where each choice has a probability of e^-500, so that the likelihood has a slope and no curvature."""
+    readings = -np.random.default_rng(5).uniform(0.5, 2.0, 50)
+    space = one_weight(readings, 100.0)
+    space = space._replace(start_mean=np.array([-500.0]))
+
+    def slope(weight):
+        return -(weight + 500.0) / 1e4 - readings @ np.exp(weight * readings - np.logaddexp(0.0, weight * readings))
+
+    mode = find_mode(space)
+    np.testing.assert_allclose(mode.contrasts, brentq(slope, -500.0, 500.0, xtol=1e-12) * readings, rtol=1e-5)
+
+
+def test_without_alternatives_the_evidence_is_exactly_that_of_certainty():
+    assert find_mode(random_space("no alternatives")).log_evidence == 0.0
+
+
+def test_the_evidence_of_one_weight_is_close_to_its_integral():
+    """Forty decisions make the posterior of one weight nearly Gaussian: Laplace is to be within 0.03."""
+    rng = np.random.default_rng(6)
+    readings = rng.standard_normal(40)
+    # The contrast is that of the one not taken, so that choices follow a weight of one.
+    readings = np.where(rng.random(40) < 1 / (1 + np.exp(-readings)), -readings, readings)
+    space = one_weight(readings, 1.5)
+    likelihood, _ = quad(lambda w: np.exp(-np.logaddexp(0, w * readings).sum() - 0.5 * (w / 1.5) ** 2), -9, 9)
+    expected = np.log(likelihood / (1.5 * np.sqrt(2 * np.pi)))
+    assert find_mode(space).log_evidence == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize("contrasts", [1, 2])
+def test_the_evidence_of_moving_beliefs_is_close_to_a_long_run_estimate(contrasts):
+    """Importance sampling in the noise, from the Gaussian around the mode: exact but for a standard error.
+
+    Laplace's method is an approximation. With fifteen decisions and moves that are small against what they tell it
+    should be within 0.1 of the truth.
+    """
+    space = long_walk(15, 0.15, contrasts=contrasts, alpha=1.5)
+    mean, matrix = prior(space)
+    mode, rng, draws = find_mode(space), np.random.default_rng(7), 100_000
+    centre = matrix.T @ mode.multipliers
+    precision = np.eye(centre.size) + matrix.T @ dense_curvature(space.first, mode.contrasts) @ matrix
+    covariance = np.linalg.inv(precision)
+    noise = centre + rng.standard_normal((draws, centre.size)) @ np.linalg.cholesky(covariance).T
+    path = (mean + noise @ matrix.T).reshape(draws, 15, contrasts)
+    likelihood = -np.log1p(np.exp(path).sum(axis=-1)).sum(axis=-1)
+    log_prior = -0.5 * (noise**2).sum(axis=1) - 0.5 * centre.size * np.log(2 * np.pi)
+    log_weight = likelihood + log_prior - multivariate_normal(centre, covariance).logpdf(noise)
+    weight = np.exp(log_weight - log_weight.max())
+    error = weight.std() / weight.mean() / np.sqrt(draws)
+    assert error < 0.01
+    assert mode.log_evidence == pytest.approx(np.log(weight.mean()) + log_weight.max(), abs=0.1)

@@ -1,0 +1,160 @@
+"""Small random state spaces of every kind, and the dense matrices that tests compare them with."""
+
+import numpy as np
+
+from icb_pymc.kernels.pseudo_data import PseudoData, choice_gradient, measure
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
+
+STATE = 3
+# Contrasts of each decision: some have one alternative or several, some none.
+CONTRASTS = (2, 0, 1, 3, 1, 0)
+KINDS = (
+    "identity",
+    "static",
+    "diagonal",
+    "diagonal over time",
+    "rank one",
+    "rank one over time",
+    "dense",
+    "dense over time",
+    "all over time",
+    "without strays",
+    "identical rows",
+    "one alternative each",
+    "one decision",
+    "no alternatives",
+)
+
+
+def random_space(kind, seed=0, counts=CONTRASTS):
+    """A state space of this kind; what is the same at all times is given once."""
+    rng = np.random.default_rng(seed)
+    counts = {"one alternative each": (1,) * 6, "one decision": (2,), "no alternatives": (0,) * 4}.get(kind, counts)
+    moves, rows, d = len(counts) - 1, sum(counts), STATE
+    over_time = moves if kind.endswith("over time") else 1
+    none = np.zeros((1, d, 0))
+    space = StateSpace(
+        start_mean=rng.standard_normal(d),
+        start_root=rng.standard_normal((d, d)),
+        decay=np.empty((0, d)),
+        left=none,
+        right=none,
+        drift=0.3 * rng.standard_normal((over_time, d)),
+        move_scale=rng.uniform(0.5, 1.5, moves),
+        move_root=0.5 * rng.standard_normal((1, d, 2)),
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        offset=rng.standard_normal(rows),
+        reading=rng.standard_normal((rows, d)),
+        stray=0.7 * rng.standard_normal((rows, 2)),
+    )
+    if kind.startswith("diagonal"):
+        space = space._replace(decay=rng.uniform(-0.5, 0.95, (over_time, d)))
+    if kind.startswith("rank one"):
+        # A root of the start that is not square, as that of a learner who knows where it begins.
+        left, right = 0.5 * rng.standard_normal((2, over_time, d, 1))
+        space = space._replace(left=left, right=right, start_root=rng.standard_normal((d, 1)))
+    if kind.startswith(("dense", "all")):
+        left, right = 0.5 * rng.standard_normal((2, over_time, d, d))
+        space = space._replace(decay=np.zeros((1, d)), left=left, right=right)
+    if kind == "all over time":
+        decay, root = rng.uniform(0.2, 0.9, (moves, d)), 0.5 * rng.standard_normal((moves, d, 3))
+        space = space._replace(decay=decay, move_root=root, start_root=rng.standard_normal((d, 5)))
+    if kind in ("static", "without strays", "identical rows"):
+        space = space._replace(stray=np.empty((rows, 0)))
+    if kind == "static":
+        space = space._replace(move_scale=np.zeros(1))
+    if kind == "identical rows":
+        # With more rows than noises besides, the covariance of the contrasts is singular.
+        space = space._replace(move_root=np.zeros((1, d, 0)), reading=np.tile(space.reading[:1], (rows, 1)))
+    return space
+
+
+def long_walk(times, move, seed=0, contrasts=1, features=2, alpha=3.0):
+    """A random walk of beliefs with moves of this scale, seen through many decisions between random candidates."""
+    rng = np.random.default_rng(seed)
+    rows, none = times * contrasts, np.zeros((1, features, 0))
+    return StateSpace(
+        start_mean=np.zeros(features),
+        start_root=np.eye(features),
+        decay=np.empty((0, features)),
+        left=none,
+        right=none,
+        drift=np.zeros((1, features)),
+        move_scale=np.full(1, move),
+        move_root=np.eye(features)[None],
+        first=contrasts * np.arange(times + 1),
+        offset=np.zeros(rows),
+        reading=alpha * rng.standard_normal((rows, features)),
+        stray=np.empty((rows, 0)),
+    )
+
+
+def transition(space, t):
+    """F_t in full."""
+    decay = space.decay[min(t, len(space.decay) - 1)] if len(space.decay) else np.ones(space.start_mean.size)
+    f = min(t, len(space.left) - 1)
+    return np.diag(decay) + space.left[f] @ space.right[f].T
+
+
+def flat(noise):
+    """z, w and ξ as one vector."""
+    return np.concatenate([part.ravel() for part in noise])
+
+
+def shaped(space, vector):
+    """One vector as z, w and ξ."""
+    like = empty_noise(space)
+    parts = np.split(vector, np.cumsum([part.size for part in like])[:-1])
+    return Noise(*(part.reshape(model.shape).copy() for part, model in zip(parts, like, strict=True)))
+
+
+def noise_size(space):
+    return flat(empty_noise(space)).size
+
+
+def contrasts_of(space, noise, with_means=True):
+    """The contrasts that `run` makes of a noise."""
+    states, contrasts = np.empty((space.first.size - 1, space.reading.shape[1])), np.empty(space.offset.size)
+    run(space, noise, with_means, states, contrasts)
+    return contrasts
+
+
+def prior(space):
+    """Mean m of the contrasts and the matrix A, K = AA', that noise goes through."""
+    size = noise_size(space)
+    mean = contrasts_of(space, shaped(space, np.zeros(size)))
+    columns = [contrasts_of(space, shaped(space, unit), with_means=False) for unit in np.eye(size)]
+    return mean, np.reshape(columns, (size, space.offset.size)).T
+
+
+def data_at(space, contrasts):
+    """Pseudo-data of the choices at these contrasts."""
+    rows, times = space.offset.size, space.first.size - 1
+    data, gradient = PseudoData(np.empty(rows), np.empty(rows), np.empty(times)), np.empty(rows)
+    choice_gradient(space.first, contrasts, gradient, False)
+    measure(space.first, contrasts, gradient, data)
+    return data
+
+
+def noise_of_data(first, data):
+    """V in full."""
+    covariance = np.zeros((data.share.size, data.share.size))
+    for t, rest in enumerate(data.rest):
+        rows = slice(first[t], first[t + 1])
+        covariance[rows, rows] = np.diag(1 / data.share[rows]) + 1 / rest
+    return covariance
+
+
+def log_likelihood(first, contrasts):
+    """log π = -log(1 + Σ exp u), added up over decisions."""
+    decisions = [np.append(contrasts[first[t] : first[t + 1]], 0.0) for t in range(len(first) - 1)]
+    return -sum(np.logaddexp.reduce(decision) for decision in decisions)
+
+
+def probabilities(first, contrasts):
+    """Of the candidates not chosen."""
+    found = np.empty(contrasts.size)
+    for t in range(len(first) - 1):
+        rows = slice(first[t], first[t + 1])
+        found[rows] = np.exp(contrasts[rows] - np.logaddexp.reduce(np.append(contrasts[rows], 0.0)))
+    return found
