@@ -128,6 +128,8 @@ def fit(
     complete = settings(declare, given)
 
     started = time.perf_counter()
+    if sampling["method"] in ("em", "estimate") and not recording.is_plain:
+        raise InputError(f"method '{sampling['method']}' keeps all times in full: leave out every, times and dtype.")
     if sampling["method"] == "em":
         fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
     elif sampling["method"] == "estimate":
@@ -157,7 +159,7 @@ def fit(
         "approximation": "none" if sampling["method"] == "mcmc" else sampling["method"],
         "sampler": fitted.sampler,
         "draws": groups["posterior"].sizes["draw"],
-        "tune": 0 if fitted.is_estimate else sampling.get("tune", 0),
+        "tune": 0 if fitted.is_estimate or sampling["method"] == "laplace" else sampling.get("tune", 0),
         "chains": groups["posterior"].sizes["chain"],
         "interrupted": int(fitted.interrupted),
         "seed": -1 if seed is None else seed,

@@ -19,6 +19,8 @@ from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaus
 
 # On the unconstrained scale (log variances, say): far beyond what data can tell from zero or from infinity.
 FARTHEST = 15.0
+# How far below the initial values the searches for hyperparameters begin, on the same scale.
+STARTS = (0.0, 3.0, 6.0)
 
 
 class Laplace(NamedTuple):
@@ -119,5 +121,9 @@ def most_probable_hyperparameters(
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
     bounds = [(value - FARTHEST, value + FARTHEST) for value in start]
-    best = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds, options={"eps": 1e-5})
-    return at(best.x)
+    # The evidence may have several peaks, and a flat prior says nothing of where to begin.
+    climbs = [
+        scipy.optimize.minimize(loss, start - lower, method="L-BFGS-B", bounds=bounds, options={"eps": 1e-5})
+        for lower in track(STARTS, "evidence", disable=not progressbar, transient=True)
+    ]
+    return at(min(climbs, key=lambda climb: climb.fun).x)

@@ -86,8 +86,8 @@ class WienerProcess(Continuous):
         move_root = pt.linalg.cholesky(innovation_covariance)
         first = value[..., 0, :] - start_mean
         moves = (value[..., 1:, :] - value[..., :-1, :]) / pt.sqrt(elapsed)[:, None]
-        squares = (pt.linalg.solve_triangular(start_root, first, lower=True, b_ndim=1) ** 2).sum()
-        squares += (pt.linalg.solve_triangular(move_root, moves.mT, lower=True, b_ndim=2) ** 2).sum()
+        squares = (pt.linalg.solve_triangular(start_root, first, lower=True, b_ndim=1) ** 2).sum(axis=-1)
+        squares += (pt.linalg.solve_triangular(move_root, moves.mT, lower=True, b_ndim=2) ** 2).sum(axis=(-2, -1))
         log_scale = pt.log(pt.diagonal(start_root)).sum() + steps * pt.log(pt.diagonal(move_root)).sum()
         log_scale += 0.5 * features * pt.log(elapsed).sum()
         return -0.5 * squares - log_scale - 0.5 * (steps + 1) * features * np.log(2 * np.pi)
@@ -198,7 +198,8 @@ class LinearProcess(Continuous):
         log_density = -0.5 * value.shape[-2] * value.shape[-1] * np.log(2 * np.pi)
         for root, surprise in zip(roots, surprises, strict=True):
             whitened = pt.linalg.solve_triangular(root, surprise, lower=True, b_ndim=1)
-            log_density -= 0.5 * (whitened**2).sum() + pt.log(pt.diagonal(root, axis1=-2, axis2=-1)).sum()
+            log_density -= 0.5 * (whitened**2).sum(axis=(-2, -1))
+            log_density -= pt.log(pt.diagonal(root, axis1=-2, axis2=-1)).sum()
         return log_density
 
 

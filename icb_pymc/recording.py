@@ -33,8 +33,8 @@ class Recording:
     def __init__(
         self, decisions: xr.Dataset, every: int, times: Sequence[Any] | None, dtype: str, latents: bool
     ) -> None:
-        if every < 1:
-            raise InputError(f"every={every}: give at least one.")
+        if not isinstance(every, (int, np.integer)) or every < 1:
+            raise InputError(f"every={every}: give a whole number, at least one.")
         if dtype not in DTYPES:
             raise InputError(f"dtype={dtype!r}: it is {' or '.join(repr(word) for word in DTYPES)}.")
         if every > 1 and times is not None:
@@ -48,7 +48,8 @@ class Recording:
     def declare(self, model: pm.Model) -> list[str]:
         """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""
         wanted = [rv for rv in model.free_RVs if self.latents or rv.name != "rho"]
-        wanted += [variable for variable in model.deterministics if variable.name in ("belief", "rho_env")]
+        told = ("belief", "rho_env", "rho") if self.latents else ("belief", "rho_env")
+        wanted += [variable for variable in model.deterministics if variable.name in told]
         if self.is_plain:
             return [variable.name for variable in wanted]
         model.add_coord("kept_time", self.times)
@@ -57,7 +58,7 @@ class Recording:
             for variable in wanted:
                 dims = model.named_vars_to_dims.get(variable.name) or ()
                 # Beliefs of a learner are computed from all of its rewards, later.
-                if "time" in dims and variable.name != "reward":
+                if dims[:1] == ("time",) and variable.name != "reward":
                     kept = pt.cast(variable[self.index], self.dtype)
                     pm.Deterministic(f"kept_{variable.name}", kept, dims=("kept_time", *dims[1:]))
                     names.append(f"kept_{variable.name}")
@@ -100,8 +101,12 @@ class Recording:
         return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior
 
     def _positions(self, times: Sequence[Any]) -> np.ndarray:
-        wanted = np.asarray(times).astype(self._all_times.dtype)
+        try:
+            wanted = np.asarray(times, dtype=self._all_times.dtype if self._all_times.dtype.kind == "M" else None)
+        except ValueError:
+            raise InputError(f"times={times!r}: give dates as the decisions have them.") from None
         missing = ~np.isin(wanted, self._all_times)
-        if missing.any():
-            raise InputError(f"times: there is no decision at {wanted[missing][0]}.")
+        if wanted.ndim != 1 or not len(wanted) or missing.any():
+            first = f"no decision at {wanted[missing][0]}" if missing.any() else "none given"
+            raise InputError(f"times: {first}; give some of those that the decisions have.")
         return np.flatnonzero(np.isin(self._all_times, wanted))

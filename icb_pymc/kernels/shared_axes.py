@@ -54,9 +54,12 @@ def shared_axes(innovation_covariance: Floats, sampling_covariance: Floats) -> S
 
 
 def covariance_root(covariance: Floats) -> Floats:
-    """A matrix L with L L' equal to the covariance, which may be singular or zero."""
+    """The symmetric L with L L' equal to the covariance, which may be singular or zero.
+
+    It changes little where the covariance does, which eigenvectors alone do not: of equal variances they are arbitrary.
+    """
     variance, axes = np.linalg.eigh(_symmetric(covariance, "covariance"))
-    return axes * np.sqrt(_without_rounding(variance, "covariance"))
+    return (axes * np.sqrt(_without_rounding(variance, "covariance"))) @ axes.T
 
 
 def _symmetric(matrix: Floats, name: str) -> Floats:

@@ -27,7 +27,8 @@ class StateSpace(NamedTuple):
     start_mean, start_root : (d,), (d, p)
         m and G_0.
     decay, left, right : (T-1, 1 or 0, d), (T-1 or 1, d, r), (T-1 or 1, d, r)
-        F_t = diag(decay_t) + left_t right_t'. A decay without rows stands for ones.
+        F_t = diag(decay_t) + left_t right_t', where left and right are equally long. A decay without rows stands for
+        ones.
     drift : (T-1 or 1, d)
         c_t.
     move_scale, move_root : (T-1 or 1,), (T-1 or 1, d, q)

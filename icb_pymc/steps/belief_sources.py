@@ -91,7 +91,7 @@ class ProcessSource:
         else:
             transition, innovation = _once_if_equal(values["transition"]), _once_if_equal(innovation)
             drift = _once_if_equal(values["drift"])
-            scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation])
+            scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation]).reshape(-1, d, d)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
                 decay, left, right = np.ascontiguousarray(diagonal), flat, flat

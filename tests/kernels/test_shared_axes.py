@@ -71,3 +71,9 @@ def test_a_root_times_its_transpose_is_the_covariance_at_any_rank(rank):
     factor = np.random.default_rng(7).standard_normal((3, rank))
     root = covariance_root(factor @ factor.T)
     np.testing.assert_allclose(root @ root.T, factor @ factor.T, atol=1e-12)
+
+
+def test_roots_of_almost_equal_covariances_are_almost_equal():
+    damped = np.eye(4) - 0.24
+    jitter = 1e-8 * np.random.default_rng(0).normal(size=(4, 4))
+    np.testing.assert_allclose(covariance_root(damped + jitter + jitter.T), covariance_root(damped), atol=1e-6)

@@ -337,6 +337,20 @@ def test_statistics_let_a_reader_judge_and_acceptance_comes_to_its_target():
     assert np.isfinite(stats["hmc_energy_error"])
 
 
+def test_hyperparameters_move_where_variances_are_equal_in_many_directions():
+    """Roots by eigenvectors alone would turn at random from one proposal to the next, and nothing be accepted."""
+    decisions = make_arrivals(60, 2, 6, seed=3).assign(chosen=("time", np.arange(60) % 2))
+    with pm.Model():
+        scale = pm.LogNormal("scale", 2.0, 2.0)
+        model = nb_icb(decisions, innovation_covariance=scale * 1e-3 * (np.eye(6) - 0.1), sampling_covariance=0.01)
+    (step,) = engine_step(model)
+    point, accepted = model.initial_point(), []
+    for _ in range(300):
+        point, (stats,) = step.step(point)
+        accepted.append(stats["hyper_accept"])
+    assert 0.15 < np.mean(accepted[100:]) < 0.6
+
+
 def test_chains_start_overdispersed_and_go_on_from_the_point_when_they_do_not_tune():
     model = walk()
     (step,) = engine_step(model)
