@@ -33,8 +33,10 @@ class Recording:
     def __init__(
         self, decisions: xr.Dataset, every: int, times: Sequence[Any] | None, dtype: str, latents: bool
     ) -> None:
-        if not isinstance(every, (int, np.integer)) or every < 1:
-            raise InputError(f"every={every}: give a whole number, at least one.")
+        if not isinstance(every, (int, np.integer)):
+            raise InputError(f"every={every}: give a whole number.")
+        if every < 1:
+            raise InputError(f"every={every}: give at least one.")
         if dtype not in DTYPES:
             raise InputError(f"dtype={dtype!r}: it is {' or '.join(repr(word) for word in DTYPES)}.")
         if every > 1 and times is not None:
@@ -107,6 +109,6 @@ class Recording:
             raise InputError(f"times={times!r}: give dates as the decisions have them.") from None
         missing = ~np.isin(wanted, self._all_times)
         if wanted.ndim != 1 or not len(wanted) or missing.any():
-            first = f"no decision at {wanted[missing][0]}" if missing.any() else "none given"
-            raise InputError(f"times: {first}; give some of those that the decisions have.")
+            reason = f"there is no decision at {wanted[missing][0]}" if missing.any() else "there are none"
+            raise InputError(f"times: {reason}; give some of those that the decisions have.")
         return np.flatnonzero(np.isin(self._all_times, wanted))

@@ -91,6 +91,10 @@ def test_the_decisions_stay_whole_and_a_thinned_trace_comes_back_as_it_was_writt
         ({"dtype": "float16"}, "dtype='float16': it is 'float64' or 'float32'."),
         ({"every": 2, "times": ["2001-01-01"]}, "give every or times, not both."),
         ({"times": ["1999-05-05"]}, "times: there is no decision at 1999-05-05"),
+        ({"times": ["soon"]}, "times=['soon']: give dates"),
+        ({"times": []}, "times: there are none"),
+        ({"every": 2.5}, "every=2.5: give a whole number"),
+        ({"every": 2, "method": "em"}, "method 'em' keeps all times in full"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_in_one_sentence(options, sentence, dated_decisions):
@@ -104,3 +108,5 @@ def test_an_unknown_number_is_refused_too(dated_decisions):
     numbered = dated_decisions.assign_coords(time=np.arange(1, 41))
     with pytest.raises(InputError, match="there is no decision at 41"):
         fit("nb_icb", numbered, times=[1, 41], **OPTIONS)
+    with pytest.raises(InputError, match=r"there is no decision at 1\.5"):
+        fit("nb_icb", numbered, times=[1.5], **OPTIONS)

@@ -1,0 +1,43 @@
+# %% [markdown]
+# How smooth are beliefs? NB-ICB on the Sampling agent with the published covariances, and with two scales learnt: how
+# far beliefs move, and how far rho strays from them. Belief errors (Table 2 of the paper), five seeds.
+
+# %%
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from icb_pymc import fit, simulate
+from icb_pymc.inference_data import group
+from icb_pymc.metrics import belief_error
+from icb_pymc.models import nb_icb
+from icb_pymc.models.nb_icb import paper
+
+
+def nb_icb_with_scales(decisions: xr.Dataset) -> pm.Model:
+    """NB-ICB whose published covariances are each multiplied by a scale to be learnt."""
+    published = paper(decisions).hyperparameters
+    with pm.Model():
+        scales = {
+            "innovation_covariance": pm.LogNormal("smoothness", 0.0, 2.0),
+            "sampling_covariance": pm.LogNormal("stray", 0.0, 1.0),
+        }
+        return nb_icb(decisions, **published | {name: scale * published[name] for name, scale in scales.items()})
+
+
+# %%
+if __name__ == "__main__":
+    options = {"seed": 0, "chains": 2, "draws": 500, "tune": 300, "progressbar": False}
+    errors = []
+    print("seed   published   learnt   by evidence   smoothness   stray")
+    for seed in range(5):
+        decisions = simulate("sampling", steps=500, seed=seed)
+        published = fit("nb_icb", decisions, **options, **paper(decisions).hyperparameters)
+        learnt = fit(nb_icb_with_scales, decisions, **options)
+        by_evidence = fit(nb_icb_with_scales, decisions, method="laplace", draws=200, seed=0, progressbar=False)
+        errors.append([belief_error(trace) for trace in (published, learnt, by_evidence)])
+        scales = group(learnt, "posterior")[["smoothness", "stray"]].mean()
+        row = [*errors[-1], float(scales["smoothness"]), float(scales["stray"])]
+        print(f"{seed:>4}{row[0]:>12.3f}{row[1]:>9.3f}{row[2]:>14.3f}{row[3]:>13.2f}{row[4]:>8.2f}")
+    mean = np.mean(errors, axis=0)
+    print(f"mean{mean[0]:>12.3f}{mean[1]:>9.3f}{mean[2]:>14.3f}")
