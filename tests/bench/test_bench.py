@@ -1,0 +1,85 @@
+"""`icb bench` measures what it says, on models that are the same for all samplers."""
+
+import numpy as np
+import pytest
+from conftest import make_arrivals
+
+from icb_pymc.bench import measure, tables
+from icb_pymc.bench.noncentred import b_icb_by_noise, nb_icb_by_noise
+from icb_pymc.cli import main
+from icb_pymc.kernels.reward_path import belief_means, covariance_path
+from icb_pymc.models.nb_icb import paper
+from icb_pymc.steps.graph import GraphReader
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    arrivals = make_arrivals(9, 2, 3)
+    return arrivals.assign(chosen=("time", np.arange(9) % 2))
+
+
+def at_noise(model, names, seed=0):
+    """Values of named variables at a random point of a model that is made of noise."""
+    rng = np.random.default_rng(seed)
+    point = {name: rng.normal(size=np.shape(value)) for name, value in model.initial_point().items()}
+    return point, GraphReader(model, {name: model[name] for name in names})(point)
+
+
+def test_nb_icb_by_its_noise_has_the_published_covariances(decisions):
+    given = paper(decisions).hyperparameters
+    point, values = at_noise(nb_icb_by_noise(decisions), ["belief"])
+    moves = np.diff(values["belief"], axis=0, prepend=np.full((1, 3), given["start_mean"]))
+    root = np.linalg.cholesky(given["innovation_covariance"])
+    np.testing.assert_allclose(moves, point["moves"] @ root.T, atol=1e-12)
+
+
+def test_b_icb_by_its_noise_learns_by_equation_1(decisions):
+    point, values = at_noise(b_icb_by_noise(decisions), ["belief", "rho_env"])
+    taken = decisions["context"].values[np.arange(9), decisions["chosen"].values]
+    reward = taken @ values["rho_env"] + 0.1 * point["felt"]
+    expected = np.empty((9, 3))
+    gain = covariance_path(0.001 * np.eye(3), taken, 0.1).gain
+    belief_means(gain, np.full(3, -1 / 3), np.ascontiguousarray(taken), reward, expected)
+    np.testing.assert_allclose(values["belief"], expected, atol=1e-10)
+
+
+def test_a_run_tells_effective_draws_agreement_and_seconds():
+    run = measure.run_sampler("b_icb", "engine", steps=15, actions=3, draws=60)
+    assert 0 < run.drawing <= run.seconds
+    assert 0 < run.worst <= run.median
+    assert 0.9 < run.rhat < 1.5
+    assert run.draws == 60
+
+
+def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):
+    made = []
+
+    def pretend(model, kernel, steps, actions, draws):
+        made.append(draws)
+        return measure.Run(1.0, 0.5, 10.0, 20.0, 1.0 + 5.0 / draws, draws)
+
+    monkeypatch.setattr(measure, "run_sampler", pretend)
+    monkeypatch.setitem(measure.FIRST_DRAWS, "engine", 100)
+    first, agreed = measure.until_agreement("nb_icb", "engine", 10, 2, limit=60.0)
+    assert (first.draws, agreed.draws) == (100, 800)
+    assert made == [100, 200, 400, 800]
+    assert measure.until_agreement("nb_icb", "engine", 10, 2, limit=1.0)[1] is None
+
+
+def test_the_table_has_rates_and_seconds_cold_and_warm(monkeypatch):
+    run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "rhat": 1.004, "draws": 500}
+    found = {"first": run, "agreed": run, "cold": {"first": run | {"seconds": 25.0}, "agreed": None}}
+    monkeypatch.setattr(
+        tables, "cold_and_warm", lambda asked: found if asked["kernel"] == "engine" else {"error": "no"}
+    )
+    *_, engine, failed = tables.sampler_table(["nb_icb"], ["engine", "nuts"], [2], 500, 60.0)
+    assert engine.split()[-5:] == ["50", "150", "5.0", "25.0", "1.004"]
+    assert failed.endswith("failed: x")
+
+
+def test_the_command_prints_growth_and_refuses_lengths_that_are_none(capsys):
+    assert main(["bench", "--only", "growth", "--lengths", "20,40"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows[2:4]] == ["20", "40"]
+    assert main(["bench", "--only", "growth", "--lengths", "20,many"]) == 2
+    assert "--lengths 20,many" in capsys.readouterr().err
