@@ -12,14 +12,38 @@ def rank_rhat(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    values = draws.transpose("chain", "draw", ...)
-    half = values.sizes["draw"] // 2
-    array = values.values
-    split = np.concatenate([array[:, :half], array[:, -half:]])
+    split = _split(draws)
     folded = np.abs(split - np.median(split, axis=(0, 1)))
     rhat = np.maximum(_rhat(_normal_scores(split)), _rhat(_normal_scores(folded)))
-    dims = values.dims[2:]
-    return xr.DataArray(rhat, dims=dims, coords={d: values.coords[d] for d in dims if d in values.coords}, name="rhat")
+    return _labelled(rhat, draws, "rhat")
+
+
+def bulk_ess(draws: xr.DataArray) -> xr.DataArray:
+    """Bulk effective sample size of Vehtari et al. (2021), the one that ArviZ computes, vectorised.
+
+    Parameters
+    ----------
+    draws : DataArray (chain, draw, ...)
+    """
+    scores = _normal_scores(_split(draws))
+    flat = scores.reshape(*scores.shape[:2], -1)
+    # Some thousand components at a time: the transforms of all at once may not fit into memory.
+    blocks = [_ess(flat[:, :, i : i + 2000]) for i in range(0, max(flat.shape[2], 1), 2000)]
+    return _labelled(np.concatenate(blocks).reshape(scores.shape[2:]), draws, "ess")
+
+
+def _split(draws: xr.DataArray) -> np.ndarray:
+    """Every chain as two of half its length."""
+    array = draws.transpose("chain", "draw", ...).values
+    half = array.shape[1] // 2
+    return np.concatenate([array[:, :half], array[:, -half:]])
+
+
+def _labelled(values: np.ndarray, draws: xr.DataArray, name: str) -> xr.DataArray:
+    """One value for each component of the draws."""
+    dims = [dim for dim in draws.dims if dim not in ("chain", "draw")]
+    coords = {dim: draws.coords[dim] for dim in dims if dim in draws.coords}
+    return xr.DataArray(values, dims=dims, coords=coords, name=name)
 
 
 def _normal_scores(split: np.ndarray) -> np.ndarray:
@@ -33,25 +57,6 @@ def _rhat(split: np.ndarray) -> np.ndarray:
     within = split.var(axis=1, ddof=1).mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.sqrt((between / within + draws - 1) / draws)
-
-
-def bulk_ess(draws: xr.DataArray) -> xr.DataArray:
-    """Bulk effective sample size of Vehtari et al. (2021), the one that ArviZ computes, vectorised.
-
-    Parameters
-    ----------
-    draws : DataArray (chain, draw, ...)
-    """
-    values = draws.transpose("chain", "draw", ...)
-    half = values.sizes["draw"] // 2
-    array = values.values
-    scores = _normal_scores(np.concatenate([array[:, :half], array[:, -half:]]))
-    dims = values.dims[2:]
-    coords = {d: values.coords[d] for d in dims if d in values.coords}
-    flat = scores.reshape(*scores.shape[:2], -1)
-    # Some thousand components at a time: the transforms of all at once may not fit into memory.
-    blocks = [_ess(flat[:, :, i : i + 2000]) for i in range(0, max(flat.shape[2], 1), 2000)]
-    return xr.DataArray(np.concatenate(blocks).reshape(scores.shape[2:]), dims=dims, coords=coords, name="ess")
 
 
 def _ess(split: np.ndarray) -> np.ndarray:
