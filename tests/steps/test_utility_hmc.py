@@ -429,7 +429,7 @@ def free_choice(actions, by_learning):
 @pytest.mark.parametrize("by_learning", [False, True], ids=["nb_icb", "b_icb"])
 @pytest.mark.parametrize("actions", [2, 4])
 def test_simulation_based_calibration(actions, by_learning):
-    replicates, kept, thinning = 150, 19, 6
+    replicates, kept, thinning = 120, 19, 6
     model, names = free_choice(actions, by_learning)
     with model:
         variables = [model[name] for name in ("scale", *names, "rho")]
