@@ -118,6 +118,9 @@ def radar(
     )
     steps = [_nearest(importance["time"].values, moment) for moment in at]
     bands = importance.isel(time=steps).sel(feature=shown).quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
+    highest = float(bands.max())
+    if truth is not None:
+        highest = max(highest, float(truth.isel(time=steps).sel(feature=shown).max()))
     for i, (ax, step) in enumerate(zip(axes[0], steps, strict=True)):
         low, middle, high = bands.isel(time=i)
         ax.fill_between(around, *(_closed(edge) for edge in (low, high)), color=COLOURS[0], alpha=0.2, linewidth=0)
@@ -135,7 +138,7 @@ def radar(
         ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         ax.tick_params(axis="y", labelsize=7)
         ax.yaxis.set_major_locator(MaxNLocator(4))
-        ax.set_ylim(0, 1.05 * float(bands.max()))
+        ax.set_ylim(0, 1.05 * highest)
         ax.set_title(f"at {in_words(importance['time'].values[step])}", fontsize=10, pad=14)
     note = f"relative importance; band: {probability:.0%} credible" + ("; dotted: truth" if truth is not None else "")
     figure.supxlabel(_source(trace, note), fontsize=7, color="0.35")
