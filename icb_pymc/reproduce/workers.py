@@ -59,7 +59,7 @@ def cluster(address: str) -> StartWorkers:
             try:
                 yield Workers(executor, None)
             finally:
-                executor.shutdown(wait=False, cancel_futures=True)
+                executor.shutdown(wait=False)
 
     return start
 

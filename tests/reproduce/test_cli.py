@@ -1,14 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from icb_pymc.cli import main
+from icb_pymc.reproduce import paper_tables, work, workers
 from icb_pymc.reproduce import scale as scales
-from icb_pymc.reproduce import workers
 
 
 @pytest.fixture
 def small_and_here(monkeypatch, small, in_this_process):
-    """`icb reproduce --quick` with tiny runs and no processes."""
-    monkeypatch.setattr(scales, "QUICK", small)
+    """`icb reproduce --quick` with tiny runs, one agent and no processes."""
+    monkeypatch.setattr(scales, "QUICK", replace(small, agents=("stepping",)))
     monkeypatch.setattr(workers, "processes", lambda jobs: in_this_process)
 
 
@@ -16,7 +18,7 @@ def test_a_table_is_printed_and_written_and_a_rerun_says_that_all_is_there(tmp_p
     arguments = ["reproduce", "--table", "3", "--quick", "--seeds", "1", "-o", str(tmp_path / "out")]
     assert main(arguments) == 0
     said = capsys.readouterr().out
-    assert "10 runs, of which 0 are there already" in said
+    assert "5 runs, of which 0 are there already" in said
     assert "Table 3." in said
     assert "too small to compare" in said
     written = [tmp_path / "out" / f"table-3-exact.{suffix}" for suffix in ("md", "csv", "tex")]
@@ -25,7 +27,7 @@ def test_a_table_is_printed_and_written_and_a_rerun_says_that_all_is_there(tmp_p
     assert "B-ICB,stepping" in texts[1]
     assert r"\toprule" in texts[2]
     assert main(arguments) == 0
-    assert "10 runs, of which 10 are there already" in capsys.readouterr().out
+    assert "5 runs, of which 5 are there already" in capsys.readouterr().out
     assert [path.read_text() for path in written] == texts
 
 
@@ -37,9 +39,9 @@ def test_figures_are_drawn(tmp_path, small_and_here, capsys):
     assert all((tmp_path / f"figure-{name}-exact.png").stat().st_size > 10_000 for name in figures)
 
 
-def test_a_failing_run_is_told_with_its_error_and_exit_code_1(tmp_path, small_and_here, monkeypatch, capsys):
-    from icb_pymc.reproduce import work
-
+def test_a_failing_run_is_told_with_its_error_and_exit_code_1(
+    tmp_path, small_and_here, little_table, monkeypatch, capsys
+):
     fit = work.fit
 
     def fails_for_t_rex(model, *arguments, **options):
@@ -48,10 +50,11 @@ def test_a_failing_run_is_told_with_its_error_and_exit_code_1(tmp_path, small_an
         return fit(model, *arguments, **options)
 
     monkeypatch.setattr(work, "fit", fails_for_t_rex)
+    monkeypatch.setitem(paper_tables.TABLES, 3, little_table)
     assert main(["reproduce", "--table", "3", "--quick", "--seeds", "1", "-o", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert "stepping_t-rex_exact_seed-0 failed: ZeroDivisionError: no ground to stand on" in said.err
-    assert "2 of 10 runs failed" in said.err
+    assert "1 of 2 runs failed" in said.err
     assert "T-REX on stepping (0)" in said.out
 
 
