@@ -65,7 +65,9 @@ def importance_over_time(
         for name in names:
             colour, dashes = _style(importance, name)
             ax.fill_between(time, low.sel(feature=name), high.sel(feature=name), color=colour, alpha=0.2, linewidth=0)
-            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=dashes, label=_words(name))
+            # Alone in its panel a line needs no dashes to be told apart.
+            style = dashes if len(names) > 1 else "-"
+            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=style, label=_words(name))
             if truth is not None:
                 line = colour if len(names) > 1 else "black"
                 ax.plot(time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
@@ -259,7 +261,10 @@ def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
         ax.axvline(at, color="0.4", linewidth=0.8)
         if labelled:
             above = ax.get_xaxis_transform()
-            ax.text(at, 0.98, f"{label} ", rotation=90, ha="right", va="top", fontsize=8, color="0.25", transform=above)
+            words: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
+            # Lines that pass below the words must not make them illegible.
+            behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
+            ax.text(at, 0.98, f"{label} ", transform=above, bbox=behind, **words)
 
 
 def _nearest(time: np.ndarray, moment: Any) -> int:

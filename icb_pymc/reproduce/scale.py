@@ -20,8 +20,9 @@ class Scale:
         Decisions of the semi-synthetic logs, and of the sudden changes and the history.
     exact, paper : dict
         Given to `fit` under each preset; nothing where the preset itself says it.
-    kept_draws, kept_times : int
-        About how many draws, and at how many times, a finished run keeps; errors are taken from all beforehand.
+    kept, long_kept : (int, int)
+        About how many draws, and at how many times, a finished run keeps; errors are taken from all beforehand. The
+        long logs are those that are drawn.
     """
 
     agents: tuple[str, ...] = AGENTS
@@ -31,8 +32,8 @@ class Scale:
     # The engine's draws are near independent: a thousand leave the posterior mean 30 times as sharp as the posterior.
     exact: dict[str, Any] = field(default_factory=lambda: {"draws": 500, "tune": 300, "chains": 2})
     paper: dict[str, Any] = field(default_factory=dict)
-    kept_draws: int = 200
-    kept_times: int = 250
+    kept: tuple[int, int] = (100, 125)
+    long_kept: tuple[int, int] = (400, 250)
 
 
 FULL = Scale()
@@ -43,6 +44,5 @@ QUICK = Scale(
     long_steps=400,
     exact={"draws": 100, "tune": 100, "chains": 2},
     paper={"draws": 100, "tune": 100, "iterations": 20},
-    kept_draws=100,
-    kept_times=125,
+    long_kept=(200, 200),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from icb_pymc import __version__
-from icb_pymc.reproduce.algorithms import Algorithm, algorithm
+from icb_pymc.reproduce.algorithms import EITHER_SIGN, Algorithm, algorithm
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.scale import Scale
 
@@ -23,8 +23,8 @@ class Unit:
     preset : {"exact", "paper"}
     sampling : tuple of (name, value)
         Given to `fit`: draws and the like.
-    kept_draws, kept_times : int
-        See `Scale`.
+    kept : (int, int)
+        Draws and times that are kept, see `Scale`.
     version : str
         Of the package.
     """
@@ -33,8 +33,7 @@ class Unit:
     algorithm: Algorithm
     preset: str
     sampling: tuple[tuple[str, Any], ...]
-    kept_draws: int
-    kept_times: int
+    kept: tuple[int, int]
     version: str = __version__
 
     @property
@@ -65,4 +64,5 @@ def make_unit(label: str, log: Log, preset: str, scale: Scale) -> Unit:
     """The run of the algorithm called `label` on `log`."""
     runs = algorithm(label, preset, log)
     sampling = getattr(scale, preset) if runs.is_sampled else {}
-    return Unit(log, runs, preset, tuple(sorted(sampling.items())), scale.kept_draws, scale.kept_times)
+    kept = scale.long_kept if log.agent in EITHER_SIGN else scale.kept
+    return Unit(log, runs, preset, tuple(sorted(sampling.items())), kept)

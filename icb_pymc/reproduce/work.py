@@ -100,7 +100,8 @@ def scores_of(trace: InferenceData) -> dict[str, float]:
     posterior, data = group(trace, "posterior"), group(trace, "constant_data")
     scores: dict[str, float] = {}
     if "belief" in posterior and "true_belief" in data:
-        scores |= {"belief": belief_error(trace), "action": action_divergence(trace)}
+        scores |= {"belief": belief_error(trace), "action": action_divergence(trace, scaled=True)}
+        scores["action_unscaled"] = action_divergence(trace)
     if "rho_env" in posterior and "true_rho_env" in data:
         scores["reward"] = reward_error(trace)
     draws = posterior["belief" if "belief" in posterior else "rho_env"]
@@ -138,10 +139,10 @@ def _thinned(trace: InferenceData, unit: Unit) -> InferenceData:
     """The groups that matter, in single precision, with fewer draws and times."""
     posterior = group(trace, "posterior")
     posterior = posterior[[name for name in KEPT_VARIABLES if name in posterior]]
-    draws = _spread(posterior.sizes["draw"], max(1, unit.kept_draws // posterior.sizes["chain"]))
+    draws = _spread(posterior.sizes["draw"], max(1, unit.kept[0] // posterior.sizes["chain"]))
     posterior = posterior.isel(draw=draws)
     if "time" in posterior.dims:
-        posterior = posterior.isel(time=_spread(posterior.sizes["time"], unit.kept_times))
+        posterior = posterior.isel(time=_spread(posterior.sizes["time"], unit.kept[1]))
     groups = {name: group(trace, name) for name in KEPT_GROUPS if name in group_names(trace)}
     return from_groups(groups | {"posterior": posterior.astype("float32")}, trace.attrs)
 

@@ -16,8 +16,8 @@ SMALL = Scale(
     long_steps=60,
     exact={"draws": 20, "tune": 20, "chains": 2},
     paper={"draws": 20, "tune": 20, "iterations": 3},
-    kept_draws=10,
-    kept_times=15,
+    kept=(10, 15),
+    long_kept=(10, 15),
 )
 
 

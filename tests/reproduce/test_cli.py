@@ -39,6 +39,15 @@ def test_figures_are_drawn(tmp_path, small_and_here, capsys):
     assert all((tmp_path / f"figure-{name}-exact.png").stat().st_size > 10_000 for name in figures)
 
 
+def test_a_file_of_the_users_takes_the_place_of_the_synthetic_history(tmp_path, small_and_here, capsys):
+    raw, out = tmp_path / "liver.csv", tmp_path / "out"
+    assert main(["synthesise", "history", "--patients", "1500", "--seed", "5", "-o", str(raw)]) == 0
+    assert main(["reproduce", "--figure", "radar", "--quick", "--data", str(raw), "-o", str(out)]) == 0
+    (unit,) = (out / "units").iterdir()
+    assert unit.name.startswith("history-")
+    assert (out / "figure-radar-exact.png").exists()
+
+
 def test_a_failing_run_is_told_with_its_error_and_exit_code_1(
     tmp_path, small_and_here, little_table, monkeypatch, capsys
 ):

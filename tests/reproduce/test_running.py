@@ -53,7 +53,7 @@ def test_a_rerun_does_nothing(finished):
 
 def test_only_what_was_made_with_other_settings_is_done_again(finished, in_this_process):
     units, store = finished
-    changed = [replace(unit, kept_draws=5) if unit.log.seed == 1 else unit for unit in units]
+    changed = [replace(unit, kept=(5, 15)) if unit.log.seed == 1 else unit for unit in units]
     done, failures = done_by(changed, store, in_this_process)
     assert done == [unit.name for unit in units if unit.log.seed == 1]
     assert not failures

@@ -19,7 +19,7 @@ def test_any_setting_changes_the_digest(unit, small):
         replace(unit, log=replace(unit.log, quadratic=True)),
         replace(unit, preset="paper"),
         replace(unit, sampling=(("draws", 21),)),
-        replace(unit, kept_draws=11),
+        replace(unit, kept=(11, 15)),
         replace(unit, version="0"),
         make_unit("10-fold IRL", unit.log, "exact", small),
     ]
