@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.reproduce import scale as scales
     from icb_pymc.reproduce.figures import FIGURES as FIGURES_MADE
     from icb_pymc.reproduce.paper_tables import TABLES as TABLES_MADE
+    from icb_pymc.reproduce.paper_tables import figures_of
     from icb_pymc.reproduce.running import run_missing
     from icb_pymc.reproduce.store import Store
     from icb_pymc.reproduce.workers import cluster, processes
@@ -81,7 +82,9 @@ def run(options: argparse.Namespace) -> int:
     once = dict.fromkeys([*of_tables, *drawn.values()])
     units = sorted(once, key=lambda unit: (-unit.log.steps, unit.log.name, unit.log.seed))
     start_workers = cluster(options.scheduler) if options.scheduler else processes(options.jobs)
-    store = Store(Path(options.output) / "units")
+    # A quick look must not replace runs that took long.
+    folder, suffix = Path(options.output), "-quick" if options.quick else ""
+    store = Store(folder / f"units{suffix}")
 
     missing = [unit for unit in units if not store.has(unit)]
     say(f"{len(units)} runs, of which {len(units) - len(missing)} are there already")
@@ -92,12 +95,12 @@ def run(options: argparse.Namespace) -> int:
     if options.quick:
         note += " Quick runs, too small to compare with the paper's."
     for table in tables:
-        _write_table(table, options.preset, scale, store, Path(options.output), note)
+        rows = figures_of(table, options.preset, scale, store)
+        _write_table(table, rows, note, folder / f"table-{table.number}-{options.preset}{suffix}")
     for figure, unit in drawn.items():
         if store.has(unit):
-            _write_figure(
-                figure, store.trace(unit), Path(options.output) / f"figure-{figure.name}-{options.preset}.png"
-            )
+            path = folder / f"figure-{figure.name}-{options.preset}{suffix}.png"
+            _write_figure(figure, store.trace(unit), path)
     if not options.quick:
         _warn_of_chains(units, store)
     return _report(failures, len(units))
@@ -121,22 +124,17 @@ def _progress(total: int) -> Iterator[Callable[[Any], None]]:
         yield lambda unit: progress.update(task, advance=1, description=unit.name)
 
 
-def _write_table(table: Any, preset: str, scale: Any, store: Any, folder: Path, note: str) -> None:
+def _write_table(table: Any, rows: Any, note: str, stem: Path) -> None:
+    """Print a table, and write it as Markdown, CSV and LaTeX."""
     from icb_pymc.files import replacing
     from icb_pymc.reproduce.formats import as_csv, as_latex, as_markdown, as_text
-    from icb_pymc.reproduce.paper_tables import figures_of
 
-    rows = figures_of(table, preset, scale, store)
-    texts = {
-        "md": as_markdown(table, rows, note),
-        "csv": as_csv(table, rows),
-        "tex": as_latex(table, rows, note),
-    }
+    texts = {"md": as_markdown(table, rows, note), "csv": as_csv(table, rows), "tex": as_latex(table, rows, note)}
     for suffix, text in texts.items():
-        with replacing(folder / f"table-{table.number}-{preset}.{suffix}") as temporary:
+        with replacing(f"{stem}.{suffix}") as temporary:
             temporary.write_text(text, encoding="utf-8")
     say(f"\n{as_text(table, rows, note)}")
-    say(f"written to {folder}/table-{table.number}-{preset}.md, .csv and .tex")
+    say(f"written to {stem}.md, .csv and .tex")
 
 
 def _write_figure(figure: Any, trace: Any, path: Path) -> None:

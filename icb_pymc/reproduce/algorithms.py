@@ -73,8 +73,8 @@ def algorithm(label: str, preset: str, log: Log) -> Algorithm:
         return Algorithm(label, plain[label], preset=of_fit)
     if label.endswith("-fold CP-IRL"):
         # Scores by the paper's random walk take T^3 / length^2 times 20,000 steps: three quarters of an hour if the
-        # 2,500 decisions of the sudden changes are cut into tens.
-        length = 50 if preset == "paper" and log.agent == "switching" else 10
+        # 2,500 decisions of the sudden changes are cut into tens, so there they are cut into fifties.
+        length = max(10, log.steps // 50) if preset == "paper" else 10
         return Algorithm(label, "cp_irl", (("segments", _folds(label, log.steps)), ("length", length)), of_fit)
     if label.endswith("-fold IRL"):
         return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)),), of_fit)

@@ -86,6 +86,8 @@ def _figure(mean: float, sd: float) -> str:
     """As the paper writes it: 0.178 (.01)."""
     if np.isnan(mean):
         return NO_RUN
+    if np.isnan(sd):
+        return f"{mean:.3f}"
     spread = f"{sd:.2f}".removeprefix("0") if sd < 1 else f"{sd:.1f}"
     return f"{mean:.3f} ({spread})"
 
@@ -97,7 +99,7 @@ def _title(table: PaperTable) -> str:
 def _remarks(rows: pd.DataFrame, note: str, mark: str) -> list[str]:
     most = int(rows["seeds"].max())
     remarks = [
-        f"Mean and standard deviation over {most} seed{'s' if most != 1 else ''}; the best for each agent is "
+        f"{f'Mean and standard deviation over {most} seeds' if most > 1 else 'One seed'}; the best for each agent is "
         f"{'marked *' if mark == '*' else 'bold'}. {note}"
     ]
     other = disagreements(rows)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from icb_pymc.reproduce.log import Log
@@ -90,7 +91,7 @@ def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
     ).astype({"score": float})
     cells = scores.groupby(["algorithm", "agent"], sort=False)["score"]
     # As in the paper, which reports how the five runs spread, not how well five tell the spread of all.
-    rows = cells.agg(mean="mean", sd=lambda runs: runs.std(ddof=0), seeds="count")
+    rows = cells.agg(mean="mean", sd=lambda runs: runs.std(ddof=0) if runs.count() > 1 else np.nan, seeds="count")
     order = pd.MultiIndex.from_product([table.algorithms, table.agents(scale)], names=["algorithm", "agent"])
     rows = rows.reindex(order)
     theirs = published().loc[table.number].reindex(order)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import xarray as xr
+import h5netcdf
 
 from icb_pymc.errors import InputError
 from icb_pymc.files import replacing
@@ -46,7 +46,7 @@ class Store:
 
     def _attrs(self, unit: Unit) -> dict[str, str]:
         try:
-            with xr.open_dataset(self.path(unit), engine="h5netcdf") as file:
+            with h5netcdf.File(self.path(unit), "r") as file:
                 return dict(file.attrs)
         except (OSError, ValueError, KeyError):
             # Missing, or cut short by other hands than ours.

@@ -86,12 +86,14 @@ def run(unit: Unit) -> InferenceData:
     if trace.attrs["interrupted"]:
         raise InputError("it was interrupted.")
     kept = _thinned(trace, unit)
-    kept.attrs |= {
-        "unit": unit.description,
-        "unit_digest": unit.digest,
-        "scores": json.dumps(scores_of(trace)),
-        "warnings": "\n".join(str(warning.message) for warning in caught),
-    }
+    kept.attrs.update(
+        {
+            "unit": unit.description,
+            "unit_digest": unit.digest,
+            "scores": json.dumps(scores_of(trace)),
+            "warnings": "\n".join(str(warning.message) for warning in caught),
+        }
+    )
     return kept
 
 

@@ -21,7 +21,7 @@ def test_a_table_is_printed_and_written_and_a_rerun_says_that_all_is_there(tmp_p
     assert "5 runs, of which 0 are there already" in said
     assert "Table 3." in said
     assert "too small to compare" in said
-    written = [tmp_path / "out" / f"table-3-exact.{suffix}" for suffix in ("md", "csv", "tex")]
+    written = [tmp_path / "out" / f"table-3-exact-quick.{suffix}" for suffix in ("md", "csv", "tex")]
     texts = [path.read_text() for path in written]
     assert "**" in texts[0]
     assert "B-ICB,stepping" in texts[1]
@@ -36,16 +36,16 @@ def test_figures_are_drawn(tmp_path, small_and_here, capsys):
     asked = [word for name in figures for word in ("--figure", name)]
     assert main(["reproduce", *asked, "--quick", "-o", str(tmp_path)]) == 0
     assert "2 runs" in capsys.readouterr().out
-    assert all((tmp_path / f"figure-{name}-exact.png").stat().st_size > 10_000 for name in figures)
+    assert all((tmp_path / f"figure-{name}-exact-quick.png").stat().st_size > 10_000 for name in figures)
 
 
 def test_a_file_of_the_users_takes_the_place_of_the_synthetic_history(tmp_path, small_and_here, capsys):
     raw, out = tmp_path / "liver.csv", tmp_path / "out"
     assert main(["synthesise", "history", "--patients", "1500", "--seed", "5", "-o", str(raw)]) == 0
     assert main(["reproduce", "--figure", "radar", "--quick", "--data", str(raw), "-o", str(out)]) == 0
-    (unit,) = (out / "units").iterdir()
+    (unit,) = (out / "units-quick").iterdir()
     assert unit.name.startswith("history-")
-    assert (out / "figure-radar-exact.png").exists()
+    assert (out / "figure-radar-exact-quick.png").exists()
 
 
 def test_a_failing_run_is_told_with_its_error_and_exit_code_1(

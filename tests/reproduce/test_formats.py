@@ -68,6 +68,12 @@ def test_markdown_and_latex_have_the_papers_figure_beside_and_the_best_bold(rows
     assert r"100\% exact" in latex
 
 
+def test_a_single_run_has_no_spread(rows):
+    text = as_text(TABLE, rows.assign(sd=np.nan, seeds=1), "")
+    assert text.splitlines()[2].split() == ["Baseline", "0.477", "0.200*"]
+    assert "One seed" in text
+
+
 def test_csv_has_a_line_per_cell(rows):
     table = pd.read_csv(io.StringIO(as_csv(TABLE, rows)))
     assert len(table) == 4

@@ -54,7 +54,7 @@ def test_kill_9_loses_only_what_is_in_flight_and_leaves_no_process_behind(tmp_pa
     (tmp_path / "tests_scale.py").write_text(f"from icb_pymc.reproduce.scale import Scale\nSMALL = {small!r}\n")
     script = tmp_path / "small.py"
     script.write_text(SCRIPT)
-    units = tmp_path / "out" / "units"
+    units = tmp_path / "out" / "units-quick"
     command = [sys.executable, str(script), str(tmp_path / "out")]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 240
