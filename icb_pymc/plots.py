@@ -65,7 +65,9 @@ def importance_over_time(
         for name in names:
             colour, dashes = _style(importance, name)
             ax.fill_between(time, low.sel(feature=name), high.sel(feature=name), color=colour, alpha=0.2, linewidth=0)
-            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=dashes, label=_words(name))
+            # Alone in its panel a line needs no dashes to be told apart.
+            style = dashes if len(names) > 1 else "-"
+            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=style, label=_words(name))
             if truth is not None:
                 line = colour if len(names) > 1 else "black"
                 ax.plot(time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
@@ -118,6 +120,9 @@ def radar(
     )
     steps = [_nearest(importance["time"].values, moment) for moment in at]
     bands = importance.isel(time=steps).sel(feature=shown).quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
+    highest = float(bands.max())
+    if truth is not None:
+        highest = max(highest, float(truth.isel(time=steps).sel(feature=shown).max()))
     for i, (ax, step) in enumerate(zip(axes[0], steps, strict=True)):
         low, middle, high = bands.isel(time=i)
         ax.fill_between(around, *(_closed(edge) for edge in (low, high)), color=COLOURS[0], alpha=0.2, linewidth=0)
@@ -135,7 +140,7 @@ def radar(
         ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         ax.tick_params(axis="y", labelsize=7)
         ax.yaxis.set_major_locator(MaxNLocator(4))
-        ax.set_ylim(0, 1.05 * float(bands.max()))
+        ax.set_ylim(0, 1.05 * highest)
         ax.set_title(f"at {in_words(importance['time'].values[step])}", fontsize=10, pad=14)
     note = f"relative importance; band: {probability:.0%} credible" + ("; dotted: truth" if truth is not None else "")
     figure.supxlabel(_source(trace, note), fontsize=7, color="0.35")
@@ -256,7 +261,10 @@ def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
         ax.axvline(at, color="0.4", linewidth=0.8)
         if labelled:
             above = ax.get_xaxis_transform()
-            ax.text(at, 0.98, f"{label} ", rotation=90, ha="right", va="top", fontsize=8, color="0.25", transform=above)
+            words: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
+            # Lines that pass below the words must not make them illegible.
+            behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
+            ax.text(at, 0.98, f"{label} ", transform=above, bbox=behind, **words)
 
 
 def _nearest(time: np.ndarray, moment: Any) -> int:

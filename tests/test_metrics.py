@@ -103,6 +103,14 @@ def test_action_divergence_is_zero_at_the_truth_and_only_there():
     assert action_divergence(halved) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_action_divergence_of_scaled_weights_forgets_their_size():
+    trace, doubled = (divergence_trace(size * BELIEF_DRAWS.mean(axis=0)[None]) for size in (1, 2))
+    assert action_divergence(doubled, scaled=True) == pytest.approx(action_divergence(trace, scaled=True))
+    assert action_divergence(doubled) != pytest.approx(action_divergence(trace))
+    truth = group(trace, "constant_data")["true_belief"].values
+    assert action_divergence(divergence_trace(3 * truth[None]), scaled=True) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_action_divergence_takes_an_alpha_that_was_inferred():
     trace = divergence_trace(BELIEF_DRAWS, attrs={"hyperparameters": '{"alpha": "alpha"}'})
     posterior = group(trace, "posterior").assign(alpha=(("chain", "draw"), [[3.0, 5.0]]))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from icb_pymc import __version__
-from icb_pymc.cli import bench, convert, fit, impact, models, plot, prepare, show, simulate, synthesise
+from icb_pymc.cli import bench, convert, fit, impact, models, plot, prepare, reproduce, show, simulate, synthesise
 from icb_pymc.errors import InputError, InputWarning
 
-VERBS = (models, simulate, fit, plot, impact, show, convert, synthesise, prepare, bench)
+VERBS = (models, simulate, fit, plot, impact, show, convert, synthesise, prepare, reproduce, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

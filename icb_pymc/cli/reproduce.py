@@ -1,0 +1,165 @@
+"""`icb reproduce`: the tables and figures of the paper."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from icb_pymc.cli.options import add_verb, say, whole_number
+from icb_pymc.errors import InputError
+
+# Said here too, for `icb --help` must not import what knows them; a test compares.
+TABLES = (2, 3, 4, 5, 6)
+FIGURES = ("radar", "over-time", "sudden-change")
+HIGHEST_RHAT = 1.05
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "reproduce",
+        "Make the tables and figures of the paper anew, beside its own figures. Tables 2 (beliefs) and 3 (rewards) are "
+        "those of its main text; 4 (action matching), 5 (misspecification: quadratic agents) and 6 (sudden changes) "
+        "are those of its appendix. What is finished is kept: the same command, given again, goes on where it stopped.",
+        "icb reproduce --table 2 --table 3 --seeds 5 --jobs 2 -o out",
+    )
+    parser.add_argument(
+        "--table", type=int, choices=TABLES, action="append", help="may be repeated (default: all tables and figures)"
+    )
+    parser.add_argument("--figure", choices=FIGURES, action="append", help="may be repeated")
+    parser.add_argument(
+        "--preset",
+        choices=["exact", "paper"],
+        default="exact",
+        help="our samplers and proper priors, or settings as published (default: exact)",
+    )
+    parser.add_argument("--seeds", type=whole_number, help="runs per cell (default: 5; 2 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="see the whole flow in minutes: fewer and smaller runs")
+    parser.add_argument("--jobs", type=whole_number, default=1, help="processes on this machine (default: 1)")
+    parser.add_argument(
+        "--scheduler", metavar="tcp://HOST:PORT", help="run on this Dask cluster in place of --jobs (needs [cluster])"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="CSV",
+        help="raw OPTN liver file for the radar and over-time figures, in place of the synthetic history",
+    )
+    parser.add_argument("-o", "--output", default="out", metavar="FOLDER", help="folder to write (default: out)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what is missing, then make the tables and figures of what is there."""
+    everything = not (options.table or options.figure)
+    numbers = sorted(set(options.table or (TABLES if everything else ())))
+    names = [name for name in FIGURES if name in (options.figure or (FIGURES if everything else ()))]
+    if options.data and not {"radar", "over-time"} & set(names):
+        raise InputError("--data is for the figures radar and over-time; ask for one of them.")
+    if options.scheduler and options.jobs > 1:
+        raise InputError("give --jobs or --scheduler, not both.")
+    if Path(options.output).is_file():
+        raise InputError(f"{options.output} is a file; give the name of a folder.")
+
+    from icb_pymc.reproduce import scale as scales
+    from icb_pymc.reproduce.figures import FIGURES as FIGURES_MADE
+    from icb_pymc.reproduce.paper_tables import TABLES as TABLES_MADE
+    from icb_pymc.reproduce.paper_tables import figures_of
+    from icb_pymc.reproduce.running import run_missing
+    from icb_pymc.reproduce.store import Store
+    from icb_pymc.reproduce.workers import cluster, processes
+
+    scale = scales.QUICK if options.quick else scales.FULL
+    if options.seeds:
+        scale = replace(scale, seeds=options.seeds)
+    tables = [TABLES_MADE[number] for number in numbers]
+    drawn = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
+    of_tables = [unit for table in tables for unit in table.units(options.preset, scale)]
+    # Tables share runs; those on one log are done after each other, and long logs first, so that none is waited for.
+    once = dict.fromkeys([*of_tables, *drawn.values()])
+    units = sorted(once, key=lambda unit: (-unit.log.steps, unit.log.name, unit.log.seed))
+    start_workers = cluster(options.scheduler) if options.scheduler else processes(options.jobs)
+    # A quick look must not replace runs that took long.
+    folder, suffix = Path(options.output), "-quick" if options.quick else ""
+    store = Store(folder / f"units{suffix}")
+
+    missing = [unit for unit in units if not store.has(unit)]
+    say(f"{len(units)} runs, of which {len(units) - len(missing)} are there already")
+    with _progress(len(missing)) as advance:
+        failures = run_missing(missing, store, start_workers, advance)
+
+    note = f"Preset {options.preset}."
+    if options.quick:
+        note += " Quick runs, too small to compare with the paper's."
+    for table in tables:
+        rows = figures_of(table, options.preset, scale, store)
+        _write_table(table, rows, note, folder / f"table-{table.number}-{options.preset}{suffix}")
+    for figure, unit in drawn.items():
+        if store.has(unit):
+            path = folder / f"figure-{figure.name}-{options.preset}{suffix}.png"
+            _write_figure(figure, store.trace(unit), path)
+    if not options.quick:
+        _warn_of_chains(units, store)
+    return _report(failures, len(units))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Any], None]]:
+    """A bar with the time left, moved on by what is yielded."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.description}"), disable=total == 0) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda unit: progress.update(task, advance=1, description=unit.name)
+
+
+def _write_table(table: Any, rows: Any, note: str, stem: Path) -> None:
+    """Print a table, and write it as Markdown, CSV and LaTeX."""
+    from icb_pymc.files import replacing
+    from icb_pymc.reproduce.formats import as_csv, as_latex, as_markdown, as_text
+
+    texts = {"md": as_markdown(table, rows, note), "csv": as_csv(table, rows), "tex": as_latex(table, rows, note)}
+    for suffix, text in texts.items():
+        with replacing(f"{stem}.{suffix}") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    say(f"\n{as_text(table, rows, note)}")
+    say(f"written to {stem}.md, .csv and .tex")
+
+
+def _write_figure(figure: Any, trace: Any, path: Path) -> None:
+    import matplotlib as mpl
+
+    # No screen is needed to write a file.
+    mpl.use("Agg")
+    from icb_pymc.files import replacing
+
+    picture = figure.draw(trace)
+    with replacing(path) as temporary:
+        picture.savefig(temporary, dpi=150, bbox_inches="tight")
+    say(f"\n{figure.title}: written to {path}")
+
+
+def _warn_of_chains(units: Any, store: Any) -> None:
+    unmet = [unit.name for unit in units if store.scores(unit).get("rhat", 1.0) > HIGHEST_RHAT]
+    if unmet:
+        say(f"\nthe chains of {len(unmet)} runs have not met (R-hat above {HIGHEST_RHAT}), such as {unmet[0]}")
+
+
+def _report(failures: Any, total: int) -> int:
+    """Say what failed; the exit code."""
+    for failure in failures:
+        print(f"icb reproduce: {failure.unit.name} failed: {failure.error}", file=sys.stderr)
+    if failures:
+        print(f"icb reproduce: {len(failures)} of {total} runs failed; see above.", file=sys.stderr)
+    return 1 if failures else 0

@@ -1,0 +1,119 @@
+"""Tables as people read them: plain text, Markdown, CSV and LaTeX, the paper's figure beside each of ours."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from icb_pymc.reproduce.paper_tables import PaperTable, disagreements
+
+NO_RUN = "-"
+
+
+def as_text(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
+    """Each line followed by the paper's own; the best of a column has a star."""
+    ours = _grid(rows, "", lambda text, best: f"{text}{'*' if best else ' '}")
+    theirs = _grid(rows, "paper_", lambda text, best: f"{text}{'*' if best else ' '}")
+    lines = [pd.concat([ours.loc[[name]], theirs.loc[[name]].rename({name: "  paper"})]) for name in ours.index]
+    body = pd.concat(lines).rename(columns=str.capitalize)
+    body.index.name = body.columns.name = None
+    return "\n".join([_title(table), body.to_string(), *_remarks(rows, note, "*")])
+
+
+def as_markdown(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
+    """Ours / the paper's in each cell; the best of a column is bold."""
+
+    def bold(text: str, best: bool) -> str:
+        return f"**{text}**" if best else text
+
+    body = _grid(rows, "", bold) + " / " + _grid(rows, "paper_", bold)
+    header = ["algorithm (here / paper)", *map(str.capitalize, body.columns)]
+    lines = [
+        header,
+        ["---"] * len(header),
+        *([name, *cells] for name, cells in zip(body.index, body.values, strict=True)),
+    ]
+    grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([f"**{_title(table)}**", grid, "\n".join(_remarks(rows, note, "bold"))]) + "\n"
+
+
+def as_csv(table: PaperTable, rows: pd.DataFrame) -> str:
+    """One line per cell."""
+    text: str = rows.assign(table=table.number).set_index("table").to_csv(float_format="%.6g", lineterminator="\n")
+    return text
+
+
+def as_latex(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
+    """A table for booktabs; the best of a column is bold."""
+
+    def bold(text: str, best: bool) -> str:
+        text = text.replace(" ", "~").replace(NO_RUN, "--")
+        return rf"\textbf{{{text}}}" if best else text
+
+    body = _grid(rows, "", bold) + " / " + _grid(rows, "paper_", bold)
+    lines = [" & ".join(["Algorithm", *map(str.capitalize, body.columns)]) + r" \\", r"\midrule"]
+    for name, cells in zip(body.index, body.values, strict=True):
+        label = str(name).replace("T-fold", "$T$-fold")
+        lines.append(" & ".join([label, *cells]) + r" \\")
+    caption = " ".join([f"{table.title}, here / in the paper.", *_remarks(rows, note, "bold")])
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escaped(caption)}}}",
+            rf"\begin{{tabular}}{{l*{{{len(body.columns)}}}{{c}}}}",
+            r"\toprule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _grid(rows: pd.DataFrame, whose: str, mark: Callable[[str, bool], str]) -> pd.DataFrame:
+    """Cells as text, algorithms by agents, in the order of the rows."""
+    cells = [
+        mark(_figure(mean, sd), bool(best))
+        for mean, sd, best in zip(rows[f"{whose}mean"], rows[f"{whose}sd"], rows[f"{whose}best"], strict=True)
+    ]
+    algorithms, agents = rows["algorithm"].unique(), rows["agent"].unique()
+    return pd.DataFrame(np.reshape(np.array(cells, dtype=object), (len(algorithms), -1)), algorithms, agents)
+
+
+def _figure(mean: float, sd: float) -> str:
+    """As the paper writes it: 0.178 (.01)."""
+    if np.isnan(mean):
+        return NO_RUN
+    if np.isnan(sd):
+        return f"{mean:.3f}"
+    spread = f"{sd:.2f}".removeprefix("0") if sd < 1 else f"{sd:.1f}"
+    return f"{mean:.3f} ({spread})"
+
+
+def _title(table: PaperTable) -> str:
+    return f"Table {table.number}. {table.title}"
+
+
+def _remarks(rows: pd.DataFrame, note: str, mark: str) -> list[str]:
+    most = int(rows["seeds"].max())
+    remarks = [
+        f"{f'Mean and standard deviation over {most} seeds' if most > 1 else 'One seed'}; the best for each agent is "
+        f"{'marked *' if mark == '*' else 'bold'}. {note}"
+    ]
+    other = disagreements(rows)
+    if other:
+        words = "; ".join(f"{agent}: {ours} here, {theirs} there" for agent, (ours, theirs) in other.items())
+        remarks.append(f"The best is not the paper's for {len(other)} of {rows['agent'].nunique()} agents. {words}.")
+    else:
+        remarks.append("The best is as in the paper for every agent.")
+    short = rows[rows["seeds"] < most]
+    if len(short):
+        cells = ", ".join(f"{row.algorithm} on {row.agent} ({row.seeds:.0f})" for row in short.itertuples())
+        remarks.append(f"Fewer seeds, for runs that failed: {cells}.")
+    return remarks
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", r"\%").replace("_", r"\_").replace("&", r"\&")

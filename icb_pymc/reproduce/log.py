@@ -1,0 +1,79 @@
+"""A log of decisions described by what determines it, so that any process can make the same one."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from icb_pymc.environments.allocation_history import allocation_history
+from icb_pymc.environments.optn import prepare, read_raw
+from icb_pymc.environments.scenario import scenario
+from icb_pymc.errors import InputError
+from icb_pymc.files import existing
+from icb_pymc.simulation import simulate
+
+HISTORY = "history"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log of decisions.
+
+    Attributes
+    ----------
+    agent : str
+        Of the catalogue; or ``"history"``, the decisions of the explainability study.
+    steps, actions, seed : int
+    quadratic : bool
+        Whether the agent's rewards are quadratic.
+    settings : tuple of (name, value)
+        Of the agent, where they are not its defaults.
+    file, file_digest : str, optional
+        A raw OPTN liver file in place of the synthetic history, and what its contents hash to: a file that changed is
+        another log, one that moved is not.
+    """
+
+    agent: str
+    steps: int
+    actions: int
+    seed: int
+    quadratic: bool = False
+    settings: tuple[tuple[str, Any], ...] = ()
+    file: str | None = None
+    file_digest: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For people and file names."""
+        of_file = f"-{self.file_digest[:8]}" if self.file_digest else ""
+        return f"{self.agent}{'-quadratic' if self.quadratic else ''}{of_file}"
+
+
+def history_log(steps: int, actions: int, seed: int, file: str | None = None) -> Log:
+    """The log of the explainability study: the synthetic history, or the user's own file."""
+    if file is None:
+        return Log(HISTORY, steps, actions, seed)
+    path = existing(file).resolve()
+    return Log(HISTORY, steps, actions, seed, file=str(path), file_digest=_digest(path))
+
+
+# A process that runs several algorithms on one log makes it once.
+@lru_cache(maxsize=2)
+def decisions_of(log: Log) -> xr.Dataset:
+    """Make the decisions; they are shared, so never change them in place."""
+    if log.agent == HISTORY:
+        transplants = None
+        if log.file is not None:
+            if _digest(existing(log.file)) != log.file_digest:
+                raise InputError(f"{log.file} changed while it was in use; start again.")
+            transplants = prepare(read_raw(log.file), log.file).transplants
+        return allocation_history(log.steps, log.actions, log.seed, transplants)
+    arrivals = scenario(log.agent, steps=log.steps, actions=log.actions, seed=log.seed, quadratic=log.quadratic)
+    return simulate(log.agent, seed=log.seed, arrivals=arrivals, **dict(log.settings))
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,111 @@
+"""The tables of the paper: which there are, from which runs they are made, and their figures."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from icb_pymc.reproduce.log import Log
+from icb_pymc.reproduce.published import published
+from icb_pymc.reproduce.scale import Scale
+from icb_pymc.reproduce.store import Store
+from icb_pymc.reproduce.unit import Unit, make_unit
+
+FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "10-fold CP-IRL")
+BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the paper.
+
+    Attributes
+    ----------
+    number : int
+    title : str
+    score : {"belief", "reward", "action"}
+        The error that it shows.
+    algorithms : tuple of str
+        Its lines.
+    quadratic : bool
+        Whether the agents' rewards are.
+    agent : str, optional
+        Of a table of one column.
+    """
+
+    number: int
+    title: str
+    score: str
+    algorithms: tuple[str, ...]
+    quadratic: bool = False
+    agent: str | None = None
+
+    def units(self, preset: str, scale: Scale) -> list[Unit]:
+        """The runs it is made of, those on one log after each other."""
+        logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
+        return [make_unit(label, log, preset, scale) for log in logs for label in self.algorithms]
+
+    def agents(self, scale: Scale) -> tuple[str, ...]:
+        """Its columns."""
+        return scale.agents if self.agent is None else (self.agent,)
+
+    def _log(self, agent: str, seed: int, preset: str, scale: Scale) -> Log:
+        steps = scale.long_steps if agent == "switching" else scale.steps
+        # The published Optimistic added its bonus without scaling it by alpha.
+        settings: tuple[tuple[str, Any], ...] = (("scaled_bonus", False),) if agent == "optimistic" else ()
+        return Log(agent, steps, 2, seed, self.quadratic, settings if preset == "paper" else ())
+
+
+TABLES = {
+    table.number: table
+    for table in (
+        PaperTable(2, "Mean error of belief estimates", "belief", BELIEFS),
+        PaperTable(
+            3,
+            "Mean error of estimates of the reward parameter",
+            "reward",
+            ("Baseline", "B-IRL", "I-SPI", "T-REX", "B-ICB"),
+        ),
+        PaperTable(4, "Action matching: KL divergence of estimated from true choice probabilities", "action", BELIEFS),
+        PaperTable(5, "Misspecification: mean error of belief estimates, quadratic agents", "belief", BELIEFS, True),
+        PaperTable(
+            6, "Sudden changes: mean error of belief estimates", "belief", (*FOLDS, "NB-ICB"), agent="switching"
+        ),
+    )
+}
+
+
+def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd.DataFrame:
+    """Our figures and the paper's, one row per cell in the order of the table.
+
+    Columns: algorithm, agent, mean and standard deviation (`sd`) over the seeds that are there, their number `seeds`,
+    whether the mean is the `best` (lowest) for its agent, and the same of the paper (`paper_mean`, ...); a cell
+    without a run has no mean.
+    """
+    scores = pd.DataFrame(
+        [
+            {"algorithm": unit.algorithm.label, "agent": unit.log.agent, "score": store.scores(unit).get(table.score)}
+            for unit in table.units(preset, scale)
+        ]
+    ).astype({"score": float})
+    cells = scores.groupby(["algorithm", "agent"], sort=False)["score"]
+    # As in the paper, which reports how the five runs spread, not how well five tell the spread of all.
+    rows = cells.agg(mean="mean", sd=lambda runs: runs.std(ddof=0) if runs.count() > 1 else np.nan, seeds="count")
+    order = pd.MultiIndex.from_product([table.algorithms, table.agents(scale)], names=["algorithm", "agent"])
+    rows = rows.reindex(order)
+    theirs = published().loc[table.number].reindex(order)
+    rows["paper_mean"], rows["paper_sd"] = theirs["mean"], theirs["sd"]
+    for which, mean in (("best", "mean"), ("paper_best", "paper_mean")):
+        rows[which] = rows[mean] == rows.groupby("agent")[mean].transform("min")
+    return rows.reset_index()
+
+
+def disagreements(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Agents for whom another algorithm is best here than in the paper: the one here and the one there."""
+    found = {}
+    for agent, column in rows.groupby("agent", sort=False):
+        ours, theirs = (list(column["algorithm"][column[which]]) for which in ("best", "paper_best"))
+        if ours and theirs and not set(ours) & set(theirs):
+            found[str(agent)] = (" and ".join(ours), " and ".join(theirs))
+    return found

@@ -1,0 +1,53 @@
+"""Finished runs on disk: one trace each, which says what it is of."""
+
+import json
+from pathlib import Path
+
+import h5netcdf
+
+from icb_pymc.errors import InputError
+from icb_pymc.files import replacing
+from icb_pymc.inference_data import InferenceData
+from icb_pymc.reproduce.unit import Unit
+from icb_pymc.traces import read_trace
+
+
+class Store:
+    """A folder of finished runs."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.folder} cannot be made: {error.strerror}.") from error
+
+    def path(self, unit: Unit) -> Path:
+        """Where the run is, or will be."""
+        return self.folder / f"{unit.name}.nc"
+
+    def has(self, unit: Unit) -> bool:
+        """Whether the run is there, whole, and was made with these settings."""
+        return self._attrs(unit).get("unit_digest") == unit.digest
+
+    def keep(self, unit: Unit, content: bytes) -> None:
+        """Write a finished run; the file is whole or not there."""
+        with replacing(self.path(unit)) as temporary:
+            temporary.write_bytes(content)
+
+    def scores(self, unit: Unit) -> dict[str, float]:
+        """The errors of a finished run; none if it is not there."""
+        attrs = self._attrs(unit)
+        return json.loads(attrs["scores"]) if attrs.get("unit_digest") == unit.digest else {}
+
+    def trace(self, unit: Unit) -> InferenceData:
+        """What is kept of a finished run."""
+        return read_trace(self.path(unit))
+
+    def _attrs(self, unit: Unit) -> dict[str, str]:
+        try:
+            with h5netcdf.File(self.path(unit), "r") as file:
+                return dict(file.attrs)
+        except (OSError, ValueError, KeyError):
+            # Missing, or cut short by other hands than ours.
+            return {}

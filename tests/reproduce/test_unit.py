@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import pytest
+
+from icb_pymc.errors import InputError
+from icb_pymc.reproduce.log import Log, decisions_of, history_log
+from icb_pymc.reproduce.unit import make_unit
+
+
+@pytest.fixture(scope="module")
+def unit(small):
+    return make_unit("5-fold IRL", Log("stepping", 30, 2, 0), "exact", small)
+
+
+def test_any_setting_changes_the_digest(unit, small):
+    others = [
+        replace(unit, log=replace(unit.log, seed=1)),
+        replace(unit, log=replace(unit.log, steps=31)),
+        replace(unit, log=replace(unit.log, quadratic=True)),
+        replace(unit, preset="paper"),
+        replace(unit, sampling=(("draws", 21),)),
+        replace(unit, kept=(11, 15)),
+        replace(unit, version="0"),
+        make_unit("10-fold IRL", unit.log, "exact", small),
+    ]
+    digests = {unit.digest, *(other.digest for other in others)}
+    assert len(digests) == 1 + len(others)
+    assert replace(unit).digest == unit.digest
+
+
+def test_the_seed_comes_from_the_name_so_that_longer_runs_go_on_from_shorter_ones(unit):
+    assert replace(unit, sampling=(("draws", 21),)).seed == unit.seed
+    assert replace(unit, log=replace(unit.log, seed=1)).seed != unit.seed
+
+
+def test_a_file_that_moved_is_the_same_log_and_one_that_changed_is_not(tmp_path, small):
+    paths = [tmp_path / name for name in ("a.csv", "b.csv", "c.csv")]
+    for path, text in zip(paths, ("x", "x", "y"), strict=True):
+        path.write_text(text)
+    first, moved, changed = (make_unit("NB-ICB", history_log(60, 3, 0, str(p)), "exact", small) for p in paths)
+    assert first.digest == moved.digest
+    assert first.digest != changed.digest
+    assert first.name != changed.name
+    paths[0].write_text("z")
+    with pytest.raises(InputError, match="changed while it was in use"):
+        decisions_of(first.log)
+
+
+def test_an_unknown_algorithm_is_refused(small):
+    with pytest.raises(InputError, match="no algorithm called 'X-IRL'"):
+        make_unit("X-IRL", Log("stepping", 30, 2, 0), "exact", small)
