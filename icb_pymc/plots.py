@@ -258,7 +258,7 @@ def _true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataA
 
 def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
     for at, label in moments.items():
-        ax.axvline(at, color="0.4", linewidth=0.8)
+        ax.axvline(at, color="0.4", linewidth=0.8, zorder=4)
         if labelled:
             above = ax.get_xaxis_transform()
             words: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
