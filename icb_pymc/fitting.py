@@ -194,7 +194,7 @@ def _sample(
             steps = [pm.NUTS()] if kernel == "nuts" and model.free_RVs else []
     names = recording.declare(model)
     options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
-    options["cores"] = cores or _cores(model, sampling)
+    options["cores"] = cores or _cores(recording, sampling)
     with model:
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
@@ -327,9 +327,9 @@ def _companion(declare: Callable[..., pm.Model], name: str) -> Any:
     return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
 
-def _cores(model: pm.Model, sampling: dict[str, Any]) -> int:
+def _cores(recording: Recording, sampling: dict[str, Any]) -> int:
     """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
-    is_quick = sampling["kernel"] == "engine" and np.prod(model["context"].get_value().shape[::2]) < QUICK
+    is_quick = sampling["kernel"] == "engine" and recording.weights_of_decisions < QUICK
     return 1 if is_quick else min(sampling["chains"], _usable_cores())
 
 

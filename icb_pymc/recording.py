@@ -69,6 +69,11 @@ class Recording:
         return names
 
     @property
+    def weights_of_decisions(self) -> int:
+        """Times x features, of all decisions."""
+        return len(self._all_times) * self._features
+
+    @property
     def times(self) -> np.ndarray:
         """The times that are kept."""
         return self._all_times[self.index]
