@@ -69,9 +69,7 @@ def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):
 def test_the_table_has_rates_and_seconds_cold_and_warm(monkeypatch):
     run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "rhat": 1.004, "draws": 500}
     found = {"first": run, "agreed": run, "cold": {"first": run | {"seconds": 25.0}, "agreed": None}}
-    monkeypatch.setattr(
-        tables, "cold_and_warm", lambda asked: found if asked["kernel"] == "engine" else {"error": "no"}
-    )
+    monkeypatch.setattr(tables, "cold_and_warm", lambda asked: found if asked["kernel"] == "engine" else {"error": "x"})
     *_, engine, failed = tables.sampler_table(["nb_icb"], ["engine", "nuts"], [2], 500, 60.0)
     assert engine.split()[-5:] == ["50", "150", "5.0", "25.0", "1.004"]
     assert failed.endswith("failed: x")
