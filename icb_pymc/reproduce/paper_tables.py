@@ -19,8 +19,8 @@ BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
 STRENGTH_AND_REWARD = (
     "B-ICB learns the strength of the first belief along with the reward parameter. One who learns slowly of a reward "
     "parameter far away makes much the same choices as one who learns quickly of a near one, and its prior, whose "
-    "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. EM as "
-    "published stops while the strength is still small."
+    "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. "
+    "EM as published stops while the strength is still small."
 )
 
 
