@@ -14,7 +14,8 @@ def check_room(bytes_per_draw: int, draws: int, chains: int) -> None:
     needed, free = COPIES * bytes_per_draw * draws * chains, available_memory()
     if needed > free:
         raise InputError(
-            f"{chains} chains of {draws} draws need {_in_words(needed)} of memory, and {_in_words(free)} are free: "
+            f"{chains} chains of {draws} draws need {size_in_words(needed)} of memory, "
+            f"and {size_in_words(free)} are free: "
             "keep fewer times (every=10, or times=[...]), half the digits (dtype='float32'), or fewer draws."
         )
 
@@ -30,5 +31,6 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _in_words(size: int) -> str:
+def size_in_words(size: int) -> str:
+    """Bytes for people."""
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
