@@ -7,6 +7,7 @@ from icb_pymc.errors import InputError
 
 # PyMC keeps the draws of each chain and then stacks them: for a moment they are there twice.
 COPIES = 2
+UNITS = ((30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "bytes"))
 
 
 def check_room(bytes_per_draw: int, draws: int, chains: int) -> None:
@@ -33,4 +34,5 @@ def available_memory() -> int:
 
 def size_in_words(size: int) -> str:
     """Bytes for people."""
-    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+    unit, name = next((2**power, name) for power, name in UNITS if size >= 2**power or not power)
+    return f"{size / unit:.1f} {name}" if unit == 2**30 else f"{size / unit:.0f} {name}"
