@@ -136,7 +136,7 @@ class UtilityHMC(SeededStep):
         """The first step of a chain: while tuning it starts far out, else it goes on from the given point."""
         size = len(self._hyper_vector(point))
         self.hyper_covariance = 0.1 * np.eye(size)
-        self.hyper_log_scale = float(np.log(2.4 / np.sqrt(max(size, 1))))
+        self.hyper_log_scale = _usual_log_scale(size)
         point = self._scatter(point) if self.tune else point
         self.hyper_mean = self._hyper_vector(point)
         self._enter(point)
@@ -248,6 +248,8 @@ class UtilityHMC(SeededStep):
         if not self._hyper:
             return
         self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
+        # A few lucky moves at the start would otherwise send the chain where float64 cannot tell utilities apart.
+        self.hyper_log_scale = min(self.hyper_log_scale, _usual_log_scale(len(self.hyper_mean)) + 1)
         away = self._hyper_vector(point) - self.hyper_mean
         share = 1 / (self.steps + 1) ** 0.8
         self.hyper_mean = self.hyper_mean + share * away
@@ -272,6 +274,11 @@ class UtilityHMC(SeededStep):
     def _log_prior(self, point: Point) -> float:
         with np.errstate(all="ignore"):
             return float(self._prior(*(point[name] for name in self._prior_inputs)))
+
+
+def _usual_log_scale(size: int) -> float:
+    """Of a random walk in so many dimensions, times the root of the covariance of what is sampled."""
+    return float(np.log(2.4 / np.sqrt(max(size, 1))))
 
 
 def _probability(log_ratio: float) -> float:
