@@ -92,8 +92,10 @@ def _add_square(root: Floats, out: Floats) -> None:
     """out += root root', the lower triangle."""
     for p in range(root.shape[1]):
         for i in range(root.shape[0]):
-            for j in range(i + 1):
-                out[i, j] += root[i, p] * root[j, p]
+            # Where only one block of a long state moves, most of the root is zero.
+            if root[i, p] != 0.0:
+                for j in range(i + 1):
+                    out[i, j] += root[i, p] * root[j, p]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
