@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.reproduce.paper_tables import figures_of
     from icb_pymc.reproduce.running import run_missing
     from icb_pymc.reproduce.store import Store
+    from icb_pymc.reproduce.unit import in_order
     from icb_pymc.reproduce.workers import cluster, processes
 
     scale = scales.QUICK if options.quick else scales.FULL
@@ -77,10 +78,7 @@ def run(options: argparse.Namespace) -> int:
     tables = [TABLES_MADE[number] for number in numbers]
     drawn = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
     of_tables = [unit for table in tables for unit in table.units(options.preset, scale)]
-    # Tables share runs. Those of one seed are done before those of the next, so that a run that is stopped has whole
-    # columns; of these, those on one log after each other, and long logs first, so that none is waited for.
-    once = dict.fromkeys([*of_tables, *drawn.values()])
-    units = sorted(once, key=lambda unit: (unit.log.seed, -unit.log.steps, unit.log.name))
+    units = in_order([*of_tables, *drawn.values()])
     start_workers = cluster(options.scheduler) if options.scheduler else processes(options.jobs)
     # A quick look must not replace runs that took long.
     folder, suffix = Path(options.output), "-quick" if options.quick else ""

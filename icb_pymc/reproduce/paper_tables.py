@@ -17,10 +17,10 @@ FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "1
 BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
 # Measured by examples/reward_and_strength.py.
 STRENGTH_AND_REWARD = (
-    "B-ICB learns how strong the first belief was along with the reward parameter: one who learns slowly of a reward "
-    "parameter far away makes the choices of one who learns quickly of a near one. Its prior N(-1/k, (2/k)^2 I) allows "
-    "for distances four times as long as the true one, and the posterior mean lies too far out; with the true strength "
-    "given, or a prior as wide as the truth is far, the error is a third of this."
+    "B-ICB learns the strength of the first belief along with the reward parameter. One who learns slowly of a reward "
+    "parameter far away makes much the same choices as one who learns quickly of a near one, and its prior, whose "
+    "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. "
+    "EM as published stops while the strength is still small."
 )
 
 

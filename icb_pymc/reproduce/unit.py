@@ -1,6 +1,7 @@
 """A run described: everything that determines its result, and nothing that does not."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
@@ -66,6 +67,15 @@ def make_unit(label: str, log: Log, preset: str, scale: Scale) -> Unit:
     sampling = _sampling(runs, preset, scale) if runs.is_sampled else {}
     kept = scale.long_kept if log.agent in EITHER_SIGN else scale.kept
     return Unit(log, runs, preset, tuple(sorted(sampling.items())), kept)
+
+
+def in_order(units: Iterable[Unit]) -> list[Unit]:
+    """Units as they are best done, each once, for tables share some.
+
+    Those of one seed come before those of the next, so that what is stopped early has a run in every cell of a table.
+    Of these, those on one log come after each other, and long logs first, so that none is waited for at the end.
+    """
+    return sorted(dict.fromkeys(units), key=lambda unit: (unit.log.seed, -unit.log.steps, unit.log.name))
 
 
 def _sampling(runs: Algorithm, preset: str, scale: Scale) -> dict[str, Any]:
