@@ -83,7 +83,7 @@ class ProcessSource:
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
         read, offset = self._reading or (np.eye(d), np.zeros(d))
-        flat = np.zeros((1, d, 0))
+        flat = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
             scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
@@ -96,7 +96,8 @@ class ProcessSource:
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
                 decay, left, right = np.ascontiguousarray(diagonal), flat, flat
             else:
-                decay, left, right = np.zeros((1, d)), transition, np.broadcast_to(np.eye(d), transition.shape).copy()
+                decay, right = np.zeros((1, d)), transition
+                left = np.broadcast_to(np.eye(d), transition.shape).copy()
         return Dynamics(
             values["start_mean"],
             covariance_root(values["start_covariance"]),
@@ -126,7 +127,11 @@ class ProcessSource:
 
 
 class LearnerSource:
-    """Beliefs of a Bayesian learner: the state is (mu_t, rho_env), the noise that of the rewards."""
+    """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
+
+    With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) + n_t),
+    and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would have to be turned at each step.
+    """
 
     def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
         start_mean, start_root, context, _, sigma = belief.owner.inputs
@@ -151,20 +156,22 @@ class LearnerSource:
             rho_env, spread = values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
         else:
             rho_env, spread = values["rho_env"], np.zeros((k, 0))
-        still = np.zeros_like(beliefs.gain)
-        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
-        gain = np.concatenate([beliefs.gain, still], axis=1)[:, :, None]
+        seen = context[:-1]
+        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(seen[:, :, None] * seen[:, None, :], axis=0)])
+        width = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
+        learnt = width @ sums
+        flat = np.zeros((1, 0, 2 * k))
         return Dynamics(
-            np.concatenate([values["start_mean"], rho_env]),
+            np.concatenate([np.zeros(k), rho_env]),
             np.concatenate([np.zeros_like(spread), spread]),
             np.empty((0, 2 * k)),
-            gain,
-            np.concatenate([-context[:-1], context[:-1]], axis=1)[:, :, None],
+            flat,
+            flat,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            gain,
-            np.eye(k, 2 * k),
-            np.zeros(k),
+            np.concatenate([seen, np.zeros_like(seen)], axis=1)[:, :, None],
+            np.concatenate([width, learnt], axis=2),
+            values["start_mean"] - learnt @ values["start_mean"],
             beliefs.root,
         )
 
@@ -209,7 +216,7 @@ class FoldSource:
         begins = np.diff(fold) != 0
         drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
         same = _once_if_equal(roots)
-        flat = np.zeros((1, d, 0))
+        flat = np.zeros((1, 0, d))
         return Dynamics(
             mean[fold[0]].copy(),
             roots[fold[0]].copy(),

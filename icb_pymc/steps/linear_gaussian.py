@@ -169,7 +169,7 @@ class LinearGaussianModel:
         noise = Noise(np.ascontiguousarray(start), np.ascontiguousarray(move), stray)
         if self.with_rho:
             assert self._rho_name is not None
-            states = np.empty((len(stray), space.reading.shape[1]))
+            states = np.empty((len(stray), len(space.start_mean)))
             run(space, noise, True, states, np.empty(len(space.offset)))
             away = point[self._rho_name] - _beliefs(dynamics, states)
             root = self._root(values, dynamics)
