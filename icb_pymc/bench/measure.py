@@ -54,7 +54,7 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
     options: dict[str, Any] = {"draws": draws, "tune": tune, "chains": 4, "cores": 1, "seed": 1}
     started = time.perf_counter()
     declare, given = _problem(model, kernel, decisions)
-    trace = fit(declare, decisions, kernel=kernel, progressbar=False, **options, **given)
+    trace = fit(declare, decisions, kernel=kernel, log_likelihood=False, progressbar=False, **options, **given)
     seconds = time.perf_counter() - started
     belief = group(trace, "posterior")["belief"]
     size = bulk_ess(belief)

@@ -66,7 +66,7 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
         decisions = simulate("sampling", steps=steps, seed=0)
         given = paper(decisions).hyperparameters
         every = max(1, steps // 500)
-        options: dict[str, Any] = {"every": every, "progressbar": False, "seed": 0}
+        options: dict[str, Any] = {"every": every, "log_likelihood": False, "progressbar": False, "seed": 0}
         trace = fit("nb_icb", decisions, kernel="engine", draws=50, tune=100, chains=1, cores=1, **options, **given)
         per_draw = float(trace.attrs["drawing_seconds"]) / 150
         taken = float(group(trace, "sample_stats")["hmc_steps"].mean())
