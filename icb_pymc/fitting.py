@@ -23,6 +23,7 @@ from icb_pymc.folds import declared_folds
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.laplace import laplace_approximation
 from icb_pymc.memory import check_room
+from icb_pymc.pointwise import fits_in, pointwise_groups
 from icb_pymc.presets import Preset
 from icb_pymc.recording import Recording
 from icb_pymc.starts import scattered_starts
@@ -68,6 +69,7 @@ def fit(
     every: int = 1,
     times: Sequence[Any] | None = None,
     dtype: str = "float64",
+    log_likelihood: bool | None = None,
     progressbar: bool = True,
     **hyperparameters: Any,
 ) -> InferenceData:
@@ -98,12 +100,15 @@ def fit(
     iterations : int, optional
         Of EM, 100 by default.
     keep_latents : bool
-        Keep the draws of rho and of rewards, which take more room than those of the belief, and (where all times are
-        kept in full) the pointwise log-likelihood.
+        Keep the draws of rho and of rewards, which take more room than those of the belief.
     every, times : int, or sequence of times, optional
         Keep every n-th time, or these, where the draws of all would not fit into memory.
     dtype : {"float64", "float32"}
         Of the draws that are kept.
+    log_likelihood : bool, optional
+        Keep log p(a_t | beta_t) of each choice, rho_t integrated out, for `icb_pymc.compare` and `arviz.loo`, and the
+        probability of each candidate given all other choices; by default where all times are kept and it takes less
+        than 200 MB.
     **hyperparameters
         Handed to the model.
 
@@ -111,9 +116,9 @@ def fit(
     -------
     InferenceData
         Groups posterior, sample_stats (of MCMC), observed_data and constant_data (the decisions, truth included);
-        log_likelihood with `keep_latents`; em_path (the estimates of each iteration) for EM. Attrs say how it was made,
-        with ``interrupted`` whether it holds only the draws made before an interrupt, with ``approximation`` whether it
-        is one, and for Laplace's method the ``log_evidence``.
+        log_likelihood and choice_probabilities (see above); em_path (the estimates of each iteration) for EM. Attrs say
+        how it was made, with ``interrupted`` whether it holds only the draws made before an interrupt, with
+        ``approximation`` whether it is one, and for Laplace's method the ``log_evidence``.
     """
     declare = find(model, "inverse model") if isinstance(model, str) else model
     validate(decisions)
@@ -127,7 +132,7 @@ def fit(
     given = chosen.hyperparameters | hyperparameters
     complete = settings(declare, given)
 
-    started = time.perf_counter()
+    started, graph = time.perf_counter(), None
     if sampling["method"] in ("em", "estimate") and not recording.is_plain:
         raise InputError(f"method '{sampling['method']}' keeps all times in full: leave out every, times and dtype.")
     if sampling["method"] == "em":
@@ -135,7 +140,8 @@ def fit(
     elif sampling["method"] == "estimate":
         fitted = _estimate(declare, decisions, given)
     elif sampling["method"] == "laplace":
-        fitted = _approximate(declare(decisions, **given), sampling, recording, seed, progressbar)
+        graph = declare(decisions, **given)
+        fitted = _approximate(graph, sampling, recording, seed, progressbar)
     else:
         graph = declare(decisions, **given)
         sampling = _complete(sampling, graph)
@@ -144,6 +150,10 @@ def fit(
             fitted = _sample(graph, sampling, recording, starts, seed, cores, progressbar)
         else:
             fitted = _as_estimate(given_values(graph), decisions)
+    if graph is not None and recording.all_times:
+        posterior = fitted.groups["posterior"]
+        if fits_in(posterior, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
+            fitted.groups.update(pointwise_groups(graph, posterior, decisions))
     seconds = time.perf_counter() - started
 
     found = fitted.groups.pop("constant_data", xr.Dataset())
@@ -209,9 +219,7 @@ def _sample(
                 # PyMC's checks go through the components one by one, which takes longer than the sampling.
                 compute_convergence_checks=False,
             )
-        if recording.latents and recording.is_plain:
-            pm.compute_log_likelihood(sampled, progressbar=False)
-    groups = {name: group(sampled, name) for name in ("posterior", "sample_stats", "log_likelihood")}
+    groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
     drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
     belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
     groups["posterior"] = recording.finish(groups["posterior"], belief)

@@ -45,6 +45,29 @@ def group(result: InferenceData, name: str) -> xr.Dataset:
     return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
 
 
+def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Expected log predictive density of each observation left out, by ArviZ's PSIS-LOO, and Pareto's k.
+
+    Parameters
+    ----------
+    log_likelihood : Dataset
+        One variable (chain, draw, ...).
+    relative_efficiency : float
+        Effective draws per draw.
+    """
+    import arviz as az
+
+    # ArviZ asks for a posterior, if only to count its draws.
+    sizes = {"size": log_likelihood[next(iter(log_likelihood))].isel({"time": 0}, drop=True)}
+    result = from_groups({"posterior": xr.Dataset(sizes), "log_likelihood": log_likelihood}, {})
+    with warnings.catch_warnings():
+        # High values of k are the caller's to tell.
+        warnings.simplefilter("ignore")
+        found = az.loo(result, pointwise=True, reff=relative_efficiency)
+    elpd = found["elpd_i"] if "elpd_i" in found else found["loo_i"]
+    return elpd, found["pareto_k"]
+
+
 def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:
     """The contents of a compressed netCDF4 file, one group of the file to a group of the result."""
     groups = {"/": xr.Dataset(attrs=_plain(attrs))}

@@ -45,7 +45,8 @@ class Recording:
         self._features = decisions.sizes["feature"]
         self.index = np.arange(0, len(self._all_times), every) if times is None else self._positions(times)
         self.dtype, self.latents = dtype, latents
-        self.is_plain = len(self.index) == len(self._all_times) and dtype == "float64"
+        self.all_times = len(self.index) == len(self._all_times)
+        self.is_plain = self.all_times and dtype == "float64"
 
     def declare(self, model: pm.Model) -> list[str]:
         """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""

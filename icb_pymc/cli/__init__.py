@@ -9,7 +9,9 @@ from typing import TextIO
 from icb_pymc import __version__
 from icb_pymc.cli import (
     bench,
+    compare,
     convert,
+    diagnose,
     fit,
     impact,
     models,
@@ -24,7 +26,23 @@ from icb_pymc.cli import (
 )
 from icb_pymc.errors import InputError, InputWarning
 
-VERBS = (models, simulate, fit, plot, impact, share, traces, show, convert, synthesise, prepare, reproduce, bench)
+VERBS = (
+    models,
+    simulate,
+    fit,
+    diagnose,
+    compare,
+    plot,
+    impact,
+    share,
+    traces,
+    show,
+    convert,
+    synthesise,
+    prepare,
+    reproduce,
+    bench,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

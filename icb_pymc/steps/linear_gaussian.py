@@ -51,11 +51,11 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
     utility = parameters(choice)[0]
     if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
         return None
-    weights = _bare(utility.owner.inputs[0])
+    weights = bare(utility.owner.inputs[0])
     rho = weights if has_op(weights, BeliefSampleRV) else None
     if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
         return None
-    belief = weights if rho is None else _bare(parameters(rho)[0])
+    belief = weights if rho is None else bare(parameters(rho)[0])
     source = find_source(model, belief) or find_sum(model, belief)
     if source is None:
         return None
@@ -72,7 +72,7 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
     return found._replace(hyperparameters=_hyperparameters(model, block))
 
 
-def _bare(variable: TensorVariable) -> TensorVariable:
+def bare(variable: TensorVariable) -> TensorVariable:
     """A variable without the copies that naming it by `pm.Deterministic` makes."""
     while has_op(variable, Elemwise) and isinstance(variable.owner.op.scalar_op, Identity):
         variable = variable.owner.inputs[0]
@@ -119,7 +119,7 @@ class LinearGaussianModel:
         self._has_root = False
         if found.rho is not None:
             mean, root = parameters(found.rho)
-            self._has_root = not _is_learnt_root(_bare(mean), root)
+            self._has_root = not _is_learnt_root(bare(mean), root)
             if self._has_root:
                 graphs["root"] = root
         self._read = GraphReader(model, graphs | found.source.graphs)
@@ -140,13 +140,13 @@ class LinearGaussianModel:
         offset = dynamics.offset if dynamics.offset.ndim == 1 else dynamics.offset[time]
         stray = np.zeros((len(rows), 0))
         if self._rho is not None:
-            stray = _read_rows(rows, self._root(values, dynamics), time)
-            stray = stray if self.with_rho else _compress(stray, first)
+            stray = read_rows(rows, self._root(values, dynamics), time)
+            stray = stray if self.with_rho else compressed(stray, first)
         space = StateSpace(
             *dynamics[:8],
             first,
             (rows * offset).sum(axis=1),
-            np.ascontiguousarray(_read_rows(rows, dynamics.read, time)),
+            np.ascontiguousarray(read_rows(rows, dynamics.read, time)),
             np.ascontiguousarray(stray),
         )
         return dynamics, space
@@ -193,12 +193,12 @@ def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
     return (dynamics.read @ states[:, :, None])[:, :, 0] + dynamics.offset
 
 
-def _read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+def read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or the one for all."""
     return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 
-def _compress(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
+def compressed(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Rows with the same products within each decision, on as few noises as there are rows."""
     widest = int(np.diff(first).max(initial=1))
     if widest >= stray.shape[1]:

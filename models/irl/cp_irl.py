@@ -13,6 +13,9 @@ from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import RANDOM_WALK, Preset
 
+# Why this model cannot be judged by its forecasts.
+HINDSIGHT = "its change points are found from all choices, those to come included"
+
 
 def cp_irl(
     decisions: xr.Dataset,
