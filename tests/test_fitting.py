@@ -71,6 +71,9 @@ def test_the_posterior_follows_a_change_of_priorities():
         ("nb_icb", {"beta": 1}, "no hyperparameter 'beta'"),
         ("nb_icb", {"draws": 0}, "draws=0"),
         ("nb_icb", {"kernel": "fast"}, "'gibbs' or 'paper'"),
+        ("nb_icb", {"method": "laplace", "chains": 2}, "leave chains out"),
+        ("nb_icb", {"method": "laplace", "kernel": "engine"}, "leave kernel out"),
+        ("t_rex", {"learn": ["steps"]}, "'estimate' takes no priors"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(model, options, sentence, dated_decisions):
