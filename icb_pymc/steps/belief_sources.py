@@ -1,4 +1,4 @@
-"""Where beliefs come from, as linear-Gaussian state spaces: a process, a Bayesian learner, or weights by fold.
+"""Where beliefs come from, as linear-Gaussian state spaces: a process, a learner, or weights by fold.
 
 Each source says which variables of the model it is made of, what must be read from the graph, which state space that
 makes, and how states and noise become values of the variables and back.
@@ -15,7 +15,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BayesianLearning, ConstantWithin
+from icb_pymc.beliefs import BayesianLearning, ConstantWithin, PredictionErrorLearning
 from icb_pymc.kernels.reward_path import covariance_path
 from icb_pymc.kernels.shared_axes import covariance_root
 from icb_pymc.kernels.state_space import Noise
@@ -126,16 +126,20 @@ class ProcessSource:
 
 
 class LearnerSource:
-    """Beliefs of a Bayesian learner: the state is (mu_t, rho_env), the noise that of the rewards."""
+    """Beliefs of a learner by prediction errors: the state is (mu_t, rho_env), the noise that of the rewards.
+
+    The gains of a Bayesian one are computed by a kernel, those of others read from the graph.
+    """
 
     def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
-        start_mean, start_root, context, _, sigma = belief.owner.inputs
+        is_bayesian = has_op(belief, BayesianLearning)
+        start_mean, gain_or_root, context = belief.owner.inputs[:3]
         self.variables = [reward] if environment is None else [reward, environment]
         self.graphs = {
             "start_mean": start_mean,
-            "start_root": start_root,
+            "start_root" if is_bayesian else "gain": gain_or_root,
             "chosen_context": context,
-            "sigma": sigma,
+            "sigma": parameters(reward)[2],
         }
         if environment is None:
             self.graphs["rho_env"] = parameters(reward)[0]
@@ -145,15 +149,20 @@ class LearnerSource:
     def dynamics(self, values: Values) -> Dynamics:
         context, sigma = values["chosen_context"], float(values["sigma"])
         k = context.shape[1]
-        root = values["start_root"]
-        beliefs = covariance_path(root @ root.T, context, sigma)
+        roots = None
+        if "gain" in values:
+            gains = values["gain"]
+        else:
+            root = values["start_root"]
+            beliefs = covariance_path(root @ root.T, context, sigma)
+            gains, roots = beliefs.gain, beliefs.root
         if len(self.variables) == 2:
             rho_env, spread = values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
         else:
             rho_env, spread = values["rho_env"], np.zeros((k, 0))
-        still = np.zeros_like(beliefs.gain)
+        still = np.zeros_like(gains)
         # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
-        gain = np.concatenate([beliefs.gain, still], axis=1)[:, :, None]
+        gain = np.concatenate([gains, still], axis=1)[:, :, None]
         return Dynamics(
             np.concatenate([values["start_mean"], rho_env]),
             np.concatenate([np.zeros_like(spread), spread]),
@@ -165,7 +174,7 @@ class LearnerSource:
             gain,
             np.eye(k, 2 * k),
             np.zeros(k),
-            beliefs.root,
+            roots,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -239,7 +248,7 @@ class FoldSource:
 
 def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
     """The linear-Gaussian source behind `belief` (time, feature), if there is one that we know."""
-    if has_op(belief, BayesianLearning):
+    if has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning):
         return _find_learner(model, belief)
     if has_op(belief, ConstantWithin):
         return _find_folds(model, belief)
@@ -255,11 +264,11 @@ def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
 
 
 def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
-    _, _, context, felt, sigma = belief.owner.inputs
+    _, _, context, felt, *sigma = belief.owner.inputs
     if not has_op(felt, LinearRewardRV) or belief.owner.outputs[0] is not belief:
         return None
-    # The learner is Bayesian about these very rewards only if it knows their contexts and their noise.
-    if not equal_computations(parameters(felt)[1:], [context, sigma]):
+    # It learns from these very rewards only if it knows their contexts and, if it is Bayesian, their noise.
+    if not equal_computations(parameters(felt)[1 : 2 + len(sigma)], [context, *sigma]):
         return None
     environment = parameters(felt)[0]
     is_gaussian = environment in model.free_RVs and has_op(environment, MvNormalRV)
