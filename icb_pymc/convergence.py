@@ -4,6 +4,9 @@ import numpy as np
 import xarray as xr
 from scipy import special, stats
 
+# Above it chains have not met: their draws are no sample from one posterior yet.
+HIGHEST_RHAT = 1.05
+
 
 def rank_rhat(draws: xr.DataArray) -> xr.DataArray:
     """Rank-normalised split R-hat of Vehtari et al. (2021), the one that ArviZ computes, vectorised.

@@ -9,6 +9,7 @@ import xarray as xr
 from icb_pymc.decisions import validate
 from icb_pymc.errors import InputError
 from icb_pymc.files import existing, replacing
+from icb_pymc.strangers import check_netcdf
 from icb_pymc.tables import Columns, from_table, to_table
 
 SUFFIXES = (".nc", ".csv", ".parquet")
@@ -27,7 +28,8 @@ def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
     suffix = _suffix(Path(path))
     with replacing(path) as temporary:
         if suffix == ".nc":
-            decisions.to_netcdf(temporary, engine="h5netcdf")
+            # By way of memory, for the HDF5 library itself does not survive a full disk.
+            temporary.write_bytes(decisions.to_netcdf(None, engine="h5netcdf"))
         elif suffix == ".csv":
             to_table(decisions).to_csv(temporary, index=False)
         else:
@@ -63,10 +65,12 @@ def _refuse_repeated_names(source: Path) -> None:
 
 
 def _read_netcdf(source: Path) -> xr.Dataset:
+    check_netcdf(source)
     try:
         with xr.open_dataset(source, engine="h5netcdf") as dataset:
             return dataset.load()
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:
+        # Attributes that contradict the arrays can make xarray fail in any way.
         raise InputError(f"{source} is not a netCDF file of decisions.") from error
 
 

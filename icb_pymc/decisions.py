@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from icb_pymc.agents import check_agents, with_agents
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.moments import length_of_time
 
@@ -21,6 +22,7 @@ def from_arrays(
     available: ArrayLike | None = None,
     time: ArrayLike | None = None,
     features: Sequence[str] | None = None,
+    agent: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Build decisions from plain arrays.
 
@@ -36,6 +38,9 @@ def from_arrays(
         Whole numbers or dates, in order. 1, 2, ... by default, as in the paper.
     features : sequence of str, optional
         Feature names.
+    agent : array (time,), optional
+        Name or number of who decided, where there are several. The decisions then have a dimension ``agent`` with the
+        names in order, and ``decider`` (time) says which of them it was.
     """
     values = np.asarray(context, dtype=np.float64)
     if values.ndim != 3:
@@ -47,6 +52,8 @@ def from_arrays(
     expected["features"] = ((len(names),), (width,))
     if time is not None:
         expected["time"] = (np.shape(time), (steps,))
+    if agent is not None:
+        expected["agent"] = (np.shape(agent), (steps,))
     if len(set(names)) < len(names):
         raise InputError(f"features has a name twice: {', '.join(names)}.")
     for name, (found, wanted) in expected.items():
@@ -68,7 +75,7 @@ def from_arrays(
         },
     )
     # Unavailable slots are zeroed above, so a NaN there is padding; elsewhere `validate` names it.
-    return validate(dataset)
+    return validate(dataset if agent is None else with_agents(dataset, agent))
 
 
 def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset:
@@ -81,6 +88,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     _check_context(decisions, source)
     _check_chosen(decisions, source)
     _check_time(decisions, source)
+    check_agents(decisions, source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -90,6 +98,7 @@ def validate_arrivals(arrivals: xr.Dataset, source: str = "the arrivals") -> xr.
     _check_schema(arrivals, source, required=("context", "available"))
     _check_context(arrivals, source)
     _check_time(arrivals, source)
+    check_agents(arrivals, source)
     return arrivals
 
 

@@ -25,14 +25,19 @@ def replacing(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
+        # On the disk before the old file goes: a full disk or a power cut is not noticed earlier.
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
         # mkstemp makes files private; a result is as readable as any other new file of the user's.
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(target)
-    except BaseException:
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise InputError(f"{target} cannot be written, and what was there is as it was: {reason}.") from error
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 def existing(path: str | Path) -> Path:

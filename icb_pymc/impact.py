@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from icb_pymc.convergence import rank_rhat
+from icb_pymc.convergence import HIGHEST_RHAT, rank_rhat
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.metrics import estimated, relative_importance
@@ -16,8 +16,6 @@ from icb_pymc.moments import in_words, length_of_time, moment_within
 
 # From which probability of direction on the verdict calls a change clear, and probable.
 CLEAR, PROBABLE = 0.975, 0.9
-# Above it the draws of the change are no sample from its posterior yet.
-HIGHEST_RHAT = 1.05
 
 
 @dataclass(frozen=True)

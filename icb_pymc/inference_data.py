@@ -3,12 +3,16 @@
 Everything that differs between the two lines is in this file.
 """
 
+import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
+
+from icb_pymc.errors import InputError
 
 InferenceData = Any
 """`arviz.InferenceData` or `xarray.DataTree`."""
@@ -40,20 +44,43 @@ def group(result: InferenceData, name: str) -> xr.Dataset:
     return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
 
 
-def write_groups(result: InferenceData, path: Path) -> None:
-    """Write a compressed netCDF4 file, one group of the file to a group of the result."""
-    xr.Dataset(attrs=result.attrs).to_netcdf(path, mode="w", engine="h5netcdf")
+def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> memoryview:
+    """The contents of a compressed netCDF4 file, one group of the file to a group of the result.
+
+    In memory, for the HDF5 library itself does not survive a full disk.
+    """
+    groups, encoding = {"/": xr.Dataset(attrs=_plain(attrs))}, {}
     for name in group_names(result):
-        dataset = group(result, name)
-        encoding = {variable: {"zlib": True, "complevel": 4, "shuffle": True} for variable in dataset.data_vars}
-        encoding = {
-            variable: options for variable, options in encoding.items() if dataset[variable].dtype.kind in "fiub"
-        }
-        dataset.to_netcdf(path, mode="a", group=name, engine="h5netcdf", encoding=encoding)
+        # How a dataset was stored where it came from (chunks, digits) says nothing of how it is stored now.
+        dataset = group(result, name).drop_encoding()
+        dataset.attrs = _plain(dataset.attrs)
+        for variable in dataset.variables:
+            dataset[variable].attrs = _plain(dataset[variable].attrs)
+            _refuse_objects(dataset[variable], f"{name}/{variable}")
+        compressed = [variable for variable in dataset.data_vars if dataset[variable].dtype.kind in "fiubmM"]
+        encoding[f"/{name}"] = {variable: {"zlib": True, "complevel": 4, "shuffle": True} for variable in compressed}
+        groups[f"/{name}"] = dataset
+    return xr.DataTree.from_dict(groups).to_netcdf(None, engine="h5netcdf", encoding=encoding)
+
+
+def _plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes that netCDF has types for: numbers, text, and arrays of them; everything else as JSON."""
+    plain = {}
+    for name, value in attrs.items():
+        if isinstance(value, (bool, np.bool_)):
+            value = int(value)
+        is_plain = isinstance(value, (str, int, float)) or np.asarray(value).dtype.kind in "iufU"
+        plain[str(name)] = value if is_plain else json.dumps(value, default=str)
+    return plain
+
+
+def _refuse_objects(values: xr.DataArray, name: str) -> None:
+    if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values.values.flat):
+        raise InputError(f"'{name}' holds Python objects, which a trace cannot hold; make them numbers or text.")
 
 
 def read_groups(path: Path) -> InferenceData:
-    """Read a file written by `write_groups` on either line."""
+    """Read a file made by `as_netcdf` on either line."""
     import h5netcdf
 
     with h5netcdf.File(path, "r") as file:

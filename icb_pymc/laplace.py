@@ -67,7 +67,7 @@ def laplace_approximation(
 
     rng = np.random.Generator(np.random.SFC64(seed))
     tell = GraphReader(model, {name: model[name] for name in names})
-    states = np.empty((len(space.first) - 1, space.reading.shape[1]))
+    states = np.empty((len(space.first) - 1, len(space.start_mean)))
     kept: dict[str, np.ndarray] = {}
     for i in track(range(draws), "Laplace", disable=not progressbar, transient=True):
         around = draw_around(reference, fresh_noise(space, rng))

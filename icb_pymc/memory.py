@@ -7,6 +7,7 @@ from icb_pymc.errors import InputError
 
 # PyMC keeps the draws of each chain and then stacks them: for a moment they are there twice.
 COPIES = 2
+UNITS = ((30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "bytes"))
 
 
 def check_room(bytes_per_draw: int, draws: int, chains: int) -> None:
@@ -14,7 +15,8 @@ def check_room(bytes_per_draw: int, draws: int, chains: int) -> None:
     needed, free = COPIES * bytes_per_draw * draws * chains, available_memory()
     if needed > free:
         raise InputError(
-            f"{chains} chains of {draws} draws need {_in_words(needed)} of memory, and {_in_words(free)} are free: "
+            f"{chains} chains of {draws} draws need {size_in_words(needed)} of memory, "
+            f"and {size_in_words(free)} are free: "
             "keep fewer times (every=10, or times=[...]), half the digits (dtype='float32'), or fewer draws."
         )
 
@@ -30,5 +32,7 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _in_words(size: int) -> str:
-    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+def size_in_words(size: int) -> str:
+    """Bytes for people."""
+    unit, name = next((2**power, name) for power, name in UNITS if size >= 2**power or not power)
+    return f"{size / unit:.1f} {name}" if unit == 2**30 else f"{size / unit:.0f} {name}"

@@ -1,7 +1,7 @@
 """What is read from a trace, and how far it is from the truth that simulated decisions carry.
 
-All take a trace and nothing else: the decisions are inside. The posterior may keep fewer times than there were
-decisions; errors are then means over the times kept.
+All take a trace. The decisions are inside if `fit` made it; to a trace of `pm.sample` they are given. The posterior
+may keep fewer times than there were decisions; errors are then means over the times kept.
 """
 
 import json
@@ -14,9 +14,9 @@ from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
 
 
-def relative_importance(weights: xr.DataArray) -> xr.DataArray:
-    """|beta_t(i)| / sum_j |beta_t(j)|: the share of each feature in the decision at t."""
-    size = abs(weights)
+def relative_importance(weights: xr.DataArray | InferenceData) -> xr.DataArray:
+    """|beta_t(i)| / sum_j |beta_t(j)|: the share of each feature in the decision at t, of a trace in every draw."""
+    size = abs(weights if isinstance(weights, xr.DataArray) else estimated(weights, "belief"))
     return size / size.sum("feature")
 
 
@@ -25,27 +25,28 @@ def unit_weights(weights: xr.DataArray) -> xr.DataArray:
     return weights / abs(weights).sum("feature")
 
 
-def belief_error(trace: InferenceData) -> float:
+def belief_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> float:
     """Mean over t of || E[rho | beta_t] - E[rho | estimate of beta_t] ||_1 (Table 2 of the paper).
 
     The estimate is the posterior mean, taken first; then estimate and truth are each scaled to unit L1 norm at each t,
     so that only the direction of the weights counts, not their size, which trades off with alpha.
     """
     estimate = _estimate(trace, "belief")
-    difference = unit_weights(estimate) - unit_weights(at_times_of(_truth(trace, "true_belief"), estimate))
+    difference = unit_weights(estimate) - unit_weights(at_times_of(_truth(trace, "true_belief", decisions), estimate))
     return float(abs(difference).sum("feature").mean("time"))
 
 
-def reward_error(trace: InferenceData) -> float:
+def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> float:
     """|| rho_env - estimate ||_1 (Table 3 of the paper).
 
     The estimate is the posterior mean, taken first; then estimate and truth are each scaled to unit L1 norm.
     """
     estimate = _estimate(trace, "rho_env")
-    return float(abs(unit_weights(estimate) - unit_weights(_truth(trace, "true_rho_env"))).sum("feature"))
+    truth = _truth(trace, "true_rho_env", decisions)
+    return float(abs(unit_weights(estimate) - unit_weights(truth)).sum("feature"))
 
 
-def action_divergence(trace: InferenceData, *, scaled: bool = False) -> float:
+def action_divergence(trace: InferenceData, decisions: xr.Dataset | None = None, *, scaled: bool = False) -> float:
     r"""Mean over t of KL(true choice probabilities || estimated ones), in nats (the paper's table on action matching).
 
     .. math:: \frac{1}{T} \sum_t \sum_{a \in A_t} \pi_t[a] \log(\pi_t[a] / \hat\pi_t[a])
@@ -59,6 +60,8 @@ def action_divergence(trace: InferenceData, *, scaled: bool = False) -> float:
     Parameters
     ----------
     trace : InferenceData
+    decisions : Dataset, optional
+        If they are not inside.
     scaled : bool
         Scale both to unit L1 norm at each t first, as for the other errors; evidently the paper did.
 
@@ -70,10 +73,10 @@ def action_divergence(trace: InferenceData, *, scaled: bool = False) -> float:
     run with its settings gave 0.055 and 0.49 if scaled, 0.20 and 2.0 if not.
     """
     estimate = _estimate(trace, "belief")
-    truth = at_times_of(_truth(trace, "true_belief"), estimate)
+    truth = at_times_of(_truth(trace, "true_belief", decisions), estimate)
     if scaled:
         estimate, truth = unit_weights(estimate), unit_weights(truth)
-    data = group(trace, "constant_data")
+    data = _decisions(trace, decisions)
     context, available = (at_times_of(data[name], estimate) for name in ("context", "available"))
     weighed = at_times_of(data["reward_context"], estimate) if "reward_context" in data else context
     true_alpha = _told_alpha(data.attrs)
@@ -85,11 +88,13 @@ def action_divergence(trace: InferenceData, *, scaled: bool = False) -> float:
     return float(divergence.sum("action").mean("time"))
 
 
-def coverage(trace: InferenceData, variable: str = "belief", probability: float = 0.9) -> float:
+def coverage(
+    trace: InferenceData, variable: str = "belief", probability: float = 0.9, decisions: xr.Dataset | None = None
+) -> float:
     """Share of true values that lie within their central credible interval; nothing is scaled."""
     tail = (1 - probability) / 2
     low, high = estimated(trace, variable).quantile([tail, 1 - tail], ("chain", "draw"))
-    truth = at_times_of(_truth(trace, f"true_{variable}"), low)
+    truth = at_times_of(_truth(trace, f"true_{variable}", decisions), low)
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
@@ -147,8 +152,13 @@ def estimated(trace: InferenceData, name: str) -> xr.DataArray:
     return posterior[name]
 
 
-def _truth(trace: InferenceData, name: str) -> xr.DataArray:
-    data = group(trace, "constant_data")
+def _decisions(trace: InferenceData, given: xr.Dataset | None) -> xr.Dataset:
+    return group(trace, "constant_data") if given is None else given
+
+
+def _truth(trace: InferenceData, name: str, given: xr.Dataset | None) -> xr.DataArray:
+    data = _decisions(trace, given)
     if name not in data:
-        raise InputError(f"the decisions of this trace have no '{name}'; only simulated ones carry the truth.")
+        holder = "the decisions of this trace have" if given is None else "these decisions have"
+        raise InputError(f"{holder} no '{name}'; only simulated ones carry the truth.")
     return data[name]

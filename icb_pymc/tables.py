@@ -19,8 +19,8 @@ FALSE_WORDS = ("0", "0.0", "false", "no", "n")
 class Columns:
     """Which columns of a long table hold what.
 
-    `time`, `candidate` and `available` are used when the table has them. Every column that is left is a
-    feature unless `features` names them.
+    `time`, `candidate`, `available` and `agent` are used when the table has them. Every column that is left is a
+    feature unless `features` names them. A column called `agent` says who decided, unless `features` has it.
     """
 
     decision: str = "decision"
@@ -29,6 +29,7 @@ class Columns:
     candidate: str | None = None
     available: str | None = None
     features: Sequence[str] | None = None
+    agent: str | None = None
 
 
 def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: str | None = None) -> xr.Dataset:
@@ -74,7 +75,8 @@ def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: s
     chosen_slot = np.empty(steps, np.int64)
     chosen_slot[decision.codes[chosen]] = slot[chosen]
     time = None if found.time is None else _decision_times(table[found.time], found.time, decision.codes, where)
-    dataset = from_arrays(context, chosen_slot, available=mask, time=time, features=found.features)
+    agent = None if found.agent is None else _decision_agents(table[found.agent], found.agent, decision.codes, where)
+    dataset = from_arrays(context, chosen_slot, available=mask, time=time, features=found.features, agent=agent)
     dataset = dataset.assign_coords(decision=("time", decision.labels))
     if found.candidate is not None:
         names = np.full((steps, actions), "", dtype=object)
@@ -89,6 +91,8 @@ def to_table(decisions: xr.Dataset) -> pd.DataFrame:
     step, slot = np.nonzero(available)
     labels = decisions["decision"].values if "decision" in decisions.coords else np.arange(1, len(available) + 1)
     table = pd.DataFrame({"decision": labels[step], "time": decisions["time"].values[step]})
+    if "decider" in decisions:
+        table["agent"] = decisions["agent"].values[decisions["decider"].values][step]
     table["candidate"] = decisions["candidate"].values[step, slot] if "candidate" in decisions else slot
     table["chosen"] = (decisions["chosen"].values[step] == slot).astype(int)
     features = pd.DataFrame(decisions["context"].values[step, slot], columns=decisions["feature"].values)
@@ -113,7 +117,9 @@ def _find_columns(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
     time = optional(columns.time, "time")
     candidate = optional(columns.candidate, "candidate")
     available = optional(columns.available, "available")
-    roles = [name for name in (columns.decision, columns.chosen, time, candidate, available) if name]
+    is_feature = columns.agent is None and "agent" in (columns.features or ())
+    agent = None if is_feature else optional(columns.agent, "agent")
+    roles = [name for name in (columns.decision, columns.chosen, time, candidate, available, agent) if name]
     features = [n for n in present if n not in roles] if columns.features is None else list(columns.features)
     for name in (*roles, *features):
         if name not in present:
@@ -123,7 +129,7 @@ def _find_columns(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
             raise InputError(f"{label}: column '{name}' is named as a feature and has another role too.")
     if not features:
         raise InputError(f"{label}: no column is left for the features; add at least one.")
-    return Columns(columns.decision, columns.chosen, time, candidate, available, features)
+    return Columns(columns.decision, columns.chosen, time, candidate, available, features, agent)
 
 
 def _decision_codes(column: pd.Series, name: str, where: Callable[[int], str]) -> _Decisions:
@@ -222,6 +228,21 @@ def _decision_times(column: pd.Series, name: str, codes: np.ndarray, where: Call
         raise InputError(
             f"{where(position)}: column '{name}' is out of order ({_shown(column.iloc[position])} is earlier than "
             "the decision before); sort the table by time."
+        )
+    return per_decision
+
+
+def _decision_agents(column: pd.Series, name: str, codes: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+    missing = column.isna() | (column.astype(str).str.strip() == "")
+    if missing.any():
+        raise InputError(f"{where(_first(missing))}: column '{name}' is empty; say who decided.")
+    agents = column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype(str).str.strip().to_numpy()
+    per_decision = agents[np.unique(codes, return_index=True)[1]]
+    differs = agents != per_decision[codes]
+    if differs.any():
+        raise InputError(
+            f"{where(_first(differs))}: column '{name}' differs from the other candidates of the same decision; "
+            "no two decisions, of whichever agent, may have the same number or name."
         )
     return per_decision
 

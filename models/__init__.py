@@ -2,6 +2,7 @@
 
 from . import agents, irl
 from .b_icb import b_icb
+from .hierarchical_nb_icb import hierarchical_nb_icb
 from .nb_icb import nb_icb
 
-__all__ = ["agents", "b_icb", "irl", "nb_icb"]
+__all__ = ["agents", "b_icb", "hierarchical_nb_icb", "irl", "nb_icb"]

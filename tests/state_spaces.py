@@ -32,7 +32,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
     counts = {"one alternative each": (1,) * 6, "one decision": (2,), "no alternatives": (0,) * 4}.get(kind, counts)
     moves, rows, d = len(counts) - 1, sum(counts), STATE
     over_time = moves if kind.endswith("over time") else 1
-    none = np.zeros((1, d, 0))
+    none = np.zeros((1, 0, d))
     space = StateSpace(
         start_mean=rng.standard_normal(d),
         start_root=rng.standard_normal((d, d)),
@@ -51,7 +51,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
         space = space._replace(decay=rng.uniform(-0.5, 0.95, (over_time, d)))
     if kind.startswith("rank one"):
         # A root of the start that is not square, as that of a learner who knows where it begins.
-        left, right = 0.5 * rng.standard_normal((2, over_time, d, 1))
+        left, right = 0.5 * rng.standard_normal((2, over_time, 1, d))
         space = space._replace(left=left, right=right, start_root=rng.standard_normal((d, 1)))
     if kind.startswith(("dense", "all")):
         left, right = 0.5 * rng.standard_normal((2, over_time, d, d))
@@ -72,7 +72,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
 def long_walk(times, move, seed=0, contrasts=1, features=2, alpha=3.0):
     """A random walk of beliefs with moves of this scale, seen through many decisions between random candidates."""
     rng = np.random.default_rng(seed)
-    rows, none = times * contrasts, np.zeros((1, features, 0))
+    rows, none = times * contrasts, np.zeros((1, 0, features))
     return StateSpace(
         start_mean=np.zeros(features),
         start_root=np.eye(features),
@@ -93,7 +93,7 @@ def transition(space, t):
     """F_t in full."""
     decay = space.decay[min(t, len(space.decay) - 1)] if len(space.decay) else np.ones(space.start_mean.size)
     f = min(t, len(space.left) - 1)
-    return np.diag(decay) + space.left[f] @ space.right[f].T
+    return np.diag(decay) + space.left[f].T @ space.right[f]
 
 
 def flat(noise):

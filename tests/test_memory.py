@@ -21,7 +21,7 @@ def test_a_fit_whose_draws_would_not_fit_is_refused_before_it_begins(monkeypatch
 def test_what_just_fits_is_let_through(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: memory.COPIES * 1000 * 10 * 2)
     check_room(bytes_per_draw=1000, draws=10, chains=2)
-    with pytest.raises(InputError, match="MiB"):
+    with pytest.raises(InputError, match="KiB"):
         check_room(bytes_per_draw=1001, draws=10, chains=2)
 
 

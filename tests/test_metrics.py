@@ -51,6 +51,26 @@ def test_a_trace_of_real_decisions_has_no_error(small_trace):
         belief_error(real)
 
 
+def test_a_trace_without_its_decisions_takes_them_beside_it(small_trace):
+    told = divergence_trace(BELIEF_DRAWS)
+    for trace, metric in (
+        (small_trace, belief_error),
+        (small_trace, reward_error),
+        (small_trace, coverage),
+        (told, action_divergence),
+    ):
+        bare = from_groups({"posterior": group(trace, "posterior")}, {})
+        assert metric(bare, decisions=group(trace, "constant_data")) == metric(trace)
+    with pytest.raises(InputError, match="these decisions have no 'true_belief'"):
+        belief_error(small_trace, group(told, "constant_data").drop_vars("true_belief"))
+
+
+def test_relative_importance_of_a_trace_is_that_of_its_beliefs_in_every_draw(small_trace):
+    importance = relative_importance(small_trace)
+    assert importance.dims == ("chain", "draw", "time", "feature")
+    np.testing.assert_allclose(importance, 0.5)
+
+
 def divergence_trace(belief, *, times=None, true_alpha=2.0, attrs=None, **changes):
     """Three decisions of three candidates and two features, the last slot of the first one empty."""
     context = np.array([[[1.0, 0.0], [0.0, 1.0], [9.0, 9.0]], [[1, 2], [0, 1], [2, 0]], [[-1, 0], [1, 1], [0, 3]]])

@@ -7,10 +7,24 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from icb_pymc import __version__
-from icb_pymc.cli import bench, convert, fit, impact, models, plot, prepare, reproduce, show, simulate, synthesise
+from icb_pymc.cli import (
+    bench,
+    convert,
+    fit,
+    impact,
+    models,
+    plot,
+    prepare,
+    reproduce,
+    share,
+    show,
+    simulate,
+    synthesise,
+    traces,
+)
 from icb_pymc.errors import InputError, InputWarning
 
-VERBS = (models, simulate, fit, plot, impact, show, convert, synthesise, prepare, reproduce, bench)
+VERBS = (models, simulate, fit, plot, impact, share, traces, show, convert, synthesise, prepare, reproduce, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,6 +26,7 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--time", metavar="COLUMN", help="whole number or date (default: time, if there)")
     group.add_argument("--candidate", metavar="COLUMN", help="the candidate's name (default: candidate, if there)")
     group.add_argument("--available", metavar="COLUMN", help="0 if not to be had (default: available, if there)")
+    group.add_argument("--agent", metavar="COLUMN", help="who decided (default: agent, if there and no feature)")
     group.add_argument("--features", metavar="A,B,C", help="feature columns (default: all that are left)")
 
 
@@ -35,8 +36,8 @@ def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
     from icb_pymc.tables import Columns
 
     features = options.features.split(",") if options.features else None
-    columns = Columns(options.decision, options.chosen, options.time, options.candidate, options.available, features)
-    return read_decisions(path, columns)
+    roles = (options.decision, options.chosen, options.time, options.candidate, options.available)
+    return read_decisions(path, Columns(*roles, features, options.agent))
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

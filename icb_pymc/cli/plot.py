@@ -25,6 +25,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="TIME=WHAT",
         help="a labelled line; may be repeated",
     )
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="importance for this agent; may be repeated (default where there are several: the first six)",
+    )
     parser.add_argument("--at", nargs="+", metavar="TIME", help="times of the radars (default: first and last)")
     parser.set_defaults(run=run)
 
@@ -34,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.output, ".png", ".pdf", ".svg")
     if options.event and options.picture == "radar":
         raise InputError("--event goes with the importance picture; radars take --at.")
+    if options.agent and options.picture == "radar":
+        raise InputError("--agent goes with the importance picture; radars take --at.")
     if options.at and options.picture == "importance":
         raise InputError("--at goes with radars; the importance picture takes --event.")
     events = dict(_event(text) for text in options.event)
@@ -49,7 +58,11 @@ def run(options: argparse.Namespace) -> int:
 
     trace = read_trace(options.trace)
     features = options.features.split(",") if options.features else None
-    if options.picture == "importance":
+    if options.picture == "importance" and (options.agent or "decider" in group(trace, "constant_data")):
+        from icb_pymc.agent_plots import importance_by_agent
+
+        figure = importance_by_agent(trace, agents=options.agent or None, features=features, events=events)
+    elif options.picture == "importance":
         figure = importance_over_time(trace, features=features, events=events)
     else:
         time = group(trace, "constant_data")["time"].values

@@ -14,7 +14,6 @@ from icb_pymc.errors import InputError
 # Said here too, for `icb --help` must not import what knows them; a test compares.
 TABLES = (2, 3, 4, 5, 6)
 FIGURES = ("radar", "over-time", "sudden-change")
-HIGHEST_RHAT = 1.05
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -70,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.reproduce.paper_tables import figures_of
     from icb_pymc.reproduce.running import run_missing
     from icb_pymc.reproduce.store import Store
+    from icb_pymc.reproduce.unit import in_order
     from icb_pymc.reproduce.workers import cluster, processes
 
     scale = scales.QUICK if options.quick else scales.FULL
@@ -78,9 +78,7 @@ def run(options: argparse.Namespace) -> int:
     tables = [TABLES_MADE[number] for number in numbers]
     drawn = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
     of_tables = [unit for table in tables for unit in table.units(options.preset, scale)]
-    # Tables share runs; those on one log are done after each other, and long logs first, so that none is waited for.
-    once = dict.fromkeys([*of_tables, *drawn.values()])
-    units = sorted(once, key=lambda unit: (-unit.log.steps, unit.log.name, unit.log.seed))
+    units = in_order([*of_tables, *drawn.values()])
     start_workers = cluster(options.scheduler) if options.scheduler else processes(options.jobs)
     # A quick look must not replace runs that took long.
     folder, suffix = Path(options.output), "-quick" if options.quick else ""
@@ -91,18 +89,16 @@ def run(options: argparse.Namespace) -> int:
     with _progress(len(missing)) as advance:
         failures = run_missing(missing, store, start_workers, advance)
 
-    note = f"Preset {options.preset}."
-    if options.quick:
-        note += " Quick runs, too small to compare with the paper's."
+    too_small = " Quick runs, too small to compare with the paper's." if options.quick else ""
     for table in tables:
+        note = table.note(options.preset) + too_small
         rows = figures_of(table, options.preset, scale, store)
         _write_table(table, rows, note, folder / f"table-{table.number}-{options.preset}{suffix}")
     for figure, unit in drawn.items():
         if store.has(unit):
             path = folder / f"figure-{figure.name}-{options.preset}{suffix}.png"
             _write_figure(figure, store.trace(unit), path)
-    if not options.quick:
-        _warn_of_chains(units, store)
+            _warn_of_chains(unit, store)
     return _report(failures, len(units))
 
 
@@ -150,10 +146,12 @@ def _write_figure(figure: Any, trace: Any, path: Path) -> None:
     say(f"\n{figure.title}: written to {path}")
 
 
-def _warn_of_chains(units: Any, store: Any) -> None:
-    unmet = [unit.name for unit in units if store.scores(unit).get("rhat", 1.0) > HIGHEST_RHAT]
-    if unmet:
-        say(f"\nthe chains of {len(unmet)} runs have not met (R-hat above {HIGHEST_RHAT}), such as {unmet[0]}")
+def _warn_of_chains(unit: Any, store: Any) -> None:
+    from icb_pymc.convergence import HIGHEST_RHAT
+
+    rhat = store.scores(unit).get("rhat", 1.0)
+    if rhat > HIGHEST_RHAT:
+        say(f"its chains have not met (R-hat {rhat:.2f}): do not rely on it")
 
 
 def _report(failures: Any, total: int) -> int:

@@ -35,6 +35,8 @@ def summary(decisions: Any) -> str:
     lines = [
         f"{len(chosen)} decisions from {first} to {last}, {span} candidates each, {decisions.sizes['feature']} features"
     ]
+    if "decider" in decisions:
+        lines.append(_deciders(decisions))
     if "agent" in decisions.attrs:
         lines.append(f"simulated: agent '{decisions.attrs['agent']}', seed {decisions.attrs['seed']}")
     if decisions.attrs.get("synthetic"):
@@ -55,6 +57,18 @@ def summary(decisions: Any) -> str:
         table["rho_env"] = decisions["true_rho_env"].values
     lines.append("\n" + table.to_string(float_format=lambda value: f"{value:+.3f}"))
     return "\n".join(lines)
+
+
+def _deciders(decisions: Any) -> str:
+    """Who decided, and how often."""
+    import numpy as np
+
+    names = decisions["agent"].values
+    counts = np.bincount(decisions["decider"].values, minlength=len(names))
+    if len(names) > 10:
+        return f"{len(names)} agents with {counts.min()} to {counts.max()} decisions each"
+    told = ", ".join(f"{name} ({count})" for name, count in zip(names, counts, strict=True))
+    return f"{len(names)} agent(s) and their decisions: {told}"
 
 
 def _ends(decisions: Any) -> Any:

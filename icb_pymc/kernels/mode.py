@@ -54,7 +54,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     """
     rows, times = space.offset.size, space.first.size - 1
     mean, contrasts = np.empty(rows), np.empty(rows)
-    noise, states = empty_noise(space), np.empty((times, space.reading.shape[1]))
+    noise, states = empty_noise(space), np.empty((0, 0))
     for part in noise:
         part[...] = 0.0
     run(space, noise, True, states, mean)

@@ -2,7 +2,8 @@
 
 With p the probabilities of the candidates not chosen and p_0 that of the chosen one, log π = -log(1 + Σ exp u) has
 gradient -p and curvature -W, W = diag(p) - pp', whose inverse is V = diag(1/p) + 11'/p_0: as if u were measured as y in
-noise of covariance V.
+noise of covariance V. Over a posterior the mean of W has about the shape of that at the mean of p, but is smaller: for
+shares that add up to less than one it is V all the same whose inverse is W = diag(share) - share share' / (Σ share + rest).
 """
 
 from typing import NamedTuple
@@ -26,9 +27,9 @@ class PseudoData(NamedTuple):
     values : (N,)
         y.
     share : (N,)
-        Probability of each candidate that was not chosen.
+        Probability of each candidate that was not chosen, or less.
     rest : (T,)
-        Probability of the chosen one.
+        Probability of the chosen one, less by the same factor.
     """
 
     values: Floats
@@ -80,6 +81,61 @@ def measure(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoDa
         data.values[row] += contrasts[row]
 
 
+class Seen(NamedTuple):
+    """Sums over places that a chain has been at.
+
+    Attributes
+    ----------
+    contrasts : (N,)
+        Of u.
+    share : (N,)
+        Of p.
+    curvature : (T,)
+        Of the trace of W, with the chosen candidate's p_0 (1 - p_0) added to it.
+    """
+
+    contrasts: Floats
+    share: Floats
+    curvature: Floats
+
+
+@numba.njit(cache=True, nogil=True)
+def see(first: Integers, contrasts: Floats, seen: Seen) -> None:
+    """Add a place."""
+    gradient = np.empty(contrasts.size)
+    choice_gradient(first, contrasts, gradient, False)
+    for t in range(first.size - 1):
+        others, curvature = 0.0, 0.0
+        for row in range(first[t], first[t + 1]):
+            share = -gradient[row]
+            seen.contrasts[row] += contrasts[row]
+            seen.share[row] += share
+            others += share
+            curvature += share * (1.0 - share)
+        seen.curvature[t] += curvature + others * (1.0 - others)
+
+
+@numba.njit(cache=True, nogil=True)
+def measure_seen(first: Integers, seen: Seen, count: int, data: PseudoData) -> None:
+    """Pseudo-data with the mean gradient of ``count`` places, at their mean, and about their mean curvature."""
+    gradient = np.empty(data.values.size)
+    for t in range(first.size - 1):
+        others, curvature = 0.0, 0.0
+        for row in range(first[t], first[t + 1]):
+            share = seen.share[row] / count
+            gradient[row] = -share
+            others += share
+            curvature += share * (1.0 - share)
+        curvature += others * (1.0 - others)
+        scale = seen.curvature[t] / count / curvature if curvature > _LEAST_SHARE else 1.0
+        for row in range(first[t], first[t + 1]):
+            data.share[row] = max(-scale * gradient[row], _LEAST_SHARE)
+        data.rest[t] = max(scale * (1.0 - others), _LEAST_SHARE)
+    spread(first, data, gradient, data.values)
+    for row in range(data.values.size):
+        data.values[row] += seen.contrasts[row] / count
+
+
 @numba.njit(cache=True, nogil=True)
 def spread(first: Integers, data: PseudoData, vector: Floats, out: Floats) -> None:
     """out = V vector."""
@@ -105,9 +161,11 @@ def residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Flo
     """What the pseudo-data leave over, log π(u) - log N(y; u, V) but for a constant: its ``gradient`` and value."""
     total = choice_gradient(first, contrasts, gradient, with_value)
     for t in range(first.size - 1):
-        weighted = 0.0
+        weighted, whole = 0.0, data.rest[t]
         for row in range(first[t], first[t + 1]):
             weighted += data.share[row] * (data.values[row] - contrasts[row])
+            whole += data.share[row]
+        weighted /= whole
         for row in range(first[t], first[t + 1]):
             miss = data.values[row] - contrasts[row]
             precise = data.share[row] * (miss - weighted)
@@ -118,7 +176,7 @@ def residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Flo
 
 @numba.njit(cache=True, nogil=True)
 def log_volume(data: PseudoData) -> float:
-    """log det V = -Σ log share - Σ log rest."""
+    """log det V = -Σ log share - Σ log rest, for shares that add up to one."""
     total = 0.0
     for row in range(data.share.size):
         total -= np.log(data.share[row])

@@ -52,18 +52,12 @@ class Place(NamedTuple):
         u.
     noise : Noise
         The noise that makes u, measured from its mean under the reference.
-    gradient : (N,)
-        ∇R(u).
-    push : (N,)
-        S ∇R(u).
     residual : float
         R(u).
     """
 
     contrasts: Floats
     noise: Noise
-    gradient: Floats
-    push: Floats
     residual: float
 
 
@@ -79,7 +73,7 @@ def refer(space: StateSpace, data: PseudoData) -> Reference:
     """The Gaussian that the pseudo-data make of the prior."""
     gains, noise = smoother_gains(space, data), empty_noise(space)
     contrasts, multipliers = np.empty_like(data.values), np.empty_like(data.values)
-    states = np.empty((space.first.size - 1, space.reading.shape[1]))
+    states = np.empty((0, 0))
     for part in noise:
         part[...] = 0.0
     run(space, noise, True, states, contrasts)
@@ -98,8 +92,7 @@ def fresh_noise(space: StateSpace, rng: np.random.Generator) -> FreshNoise:
 @numba.njit(cache=True, nogil=True)
 def measure_path(reference: Reference, path: Noise, error: Floats, out: Floats) -> None:
     """out = measurements, with this error, of the path that ``path`` makes, all but for their means."""
-    states = np.empty((reference.space.first.size - 1, reference.space.reading.shape[1]))
-    run(reference.space, path, False, states, out)
+    run(reference.space, path, False, np.empty((0, 0)), out)
     out += error
 
 
@@ -144,21 +137,17 @@ def carry_over(before: Reference, after: Reference, noise: Noise, fresh: FreshNo
 def locate(reference: Reference, noise: Noise) -> Place:
     """The place that ``noise``, measured from the reference's mean, leads to."""
     first, rows = reference.space.first, reference.contrasts.size
-    contrasts, gradient, push = np.empty(rows), np.empty(rows), np.empty(rows)
-    states = np.empty((first.size - 1, reference.space.reading.shape[1]))
-    run(reference.space, noise, False, states, contrasts)
+    contrasts = np.empty(rows)
+    run(reference.space, noise, False, np.empty((0, 0)), contrasts)
     contrasts += reference.contrasts
-    value = residual(first, contrasts, reference.data, gradient, True)
-    _push(reference, gradient, push)
-    return Place(contrasts, noise, gradient, push, value)
+    return Place(contrasts, noise, residual(first, contrasts, reference.data, np.empty(rows), True))
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _push(reference: Reference, gradient: Floats, out: Floats) -> None:
-    """out = S gradient = V (gradient - (K + V)^-1 V gradient)."""
+def _push(reference: Reference, gradient: Floats, multipliers: Floats, out: Floats) -> None:
+    """out = S gradient = V (gradient - (K + V)^-1 V gradient), with room for ``multipliers`` (N,)."""
     first = reference.space.first
     spread(first, reference.data, gradient, out)
-    multipliers = np.empty(out.size)
     solve(reference.space, reference.gains, out, multipliers)
     for row in range(out.size):
         multipliers[row] = gradient[row] - multipliers[row]
@@ -167,7 +156,7 @@ def _push(reference: Reference, gradient: Floats, out: Floats) -> None:
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def travel(reference: Reference, here: Place, fresh: FreshNoise, steps: int, path: float) -> tuple[Place, float]:
-    """Follow the dynamics for ``path`` radians in ``steps`` leapfrog steps from a fresh velocity.
+    """Follow the dynamics for ``path`` radians from a fresh velocity, with a kick in the middle of each of ``steps``.
 
     Returns
     -------
@@ -176,39 +165,38 @@ def travel(reference: Reference, here: Place, fresh: FreshNoise, steps: int, pat
     """
     space, data, first, centre = reference.space, reference.data, reference.space.first, reference.contrasts
     rows = centre.size
-    states = np.empty((first.size - 1, space.reading.shape[1]))
     # A fresh velocity ~ N(0, S): a path from the prior, less what its own noisy measurements tell of it.
     measured, velocity, multipliers = np.empty(rows), np.empty(rows), np.empty(rows)
-    run(space, fresh.path, False, states, measured)
+    run(space, fresh.path, False, np.empty((0, 0)), measured)
     spread_noise(first, data, fresh.rows, fresh.common, velocity)
     for row in range(rows):
         measured[row] += velocity[row]
     solve(space, reference.gains, measured, multipliers)
-    impulse, push = np.empty(rows), here.push.copy()
+    impulse, push, gradient = np.empty(rows), np.empty(rows), np.empty(rows)
     spread(first, data, multipliers, impulse)
     for row in range(rows):
         velocity[row] = impulse[row] - velocity[row]
 
-    step = path / steps
-    cosine, sine = np.cos(step), np.sin(step)
-    contrasts, gradient = here.contrasts.copy(), here.gradient.copy()
+    step, contrasts, energy = path / steps, here.contrasts.copy(), 0.0
     impulse[:] = 0.0
-    energy, value = 0.0, here.residual
     for n in range(steps + 1):
-        # Half a kick at either end, and what it will have moved by the end of the path.
-        size = step if 0 < n < steps else 0.5 * step
-        lever = size * np.sin(path - n * step)
+        # From kick to kick, and half as far at either end.
+        turn = step if 0 < n < steps else 0.5 * step
+        cosine, sine = np.cos(turn), np.sin(turn)
         for row in range(rows):
-            energy += size * gradient[row] * (velocity[row] + 0.5 * size * push[row])
-            impulse[row] += lever * gradient[row]
-            velocity[row] += size * push[row]
+            away = contrasts[row] - centre[row]
+            contrasts[row] = centre[row] + cosine * away + sine * velocity[row]
+            velocity[row] = cosine * velocity[row] - sine * away
         if n < steps:
+            residual(first, contrasts, data, gradient, False)
+            _push(reference, gradient, multipliers, push)
+            # What a kick will have moved by the end of the path.
+            lever = step * np.sin(path - (n + 0.5) * step)
             for row in range(rows):
-                away = contrasts[row] - centre[row]
-                contrasts[row] = centre[row] + cosine * away + sine * velocity[row]
-                velocity[row] = cosine * velocity[row] - sine * away
-            value = residual(first, contrasts, data, gradient, n == steps - 1)
-            _push(reference, gradient, push)
+                energy += step * gradient[row] * (velocity[row] + 0.5 * step * push[row])
+                impulse[row] += lever * gradient[row]
+                velocity[row] += step * push[row]
+    value = residual(first, contrasts, data, gradient, True)
 
     # The noise has moved by the same rotation and the same kicks; all of it is one response to pseudo-data.
     spread(first, data, impulse, velocity)
@@ -221,7 +209,7 @@ def travel(reference: Reference, here: Place, fresh: FreshNoise, steps: int, pat
     _turn(cosine, sine, here.noise.start, fresh.path.start, noise.start)
     _turn(cosine, sine, here.noise.move.ravel(), fresh.path.move.ravel(), noise.move.ravel())
     _turn(cosine, sine, here.noise.stray.ravel(), fresh.path.stray.ravel(), noise.stray.ravel())
-    return Place(contrasts, noise, gradient, push, value), energy - (value - here.residual)
+    return Place(contrasts, noise, value), energy - (value - here.residual)
 
 
 @numba.njit(cache=True, nogil=True)

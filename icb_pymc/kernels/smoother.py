@@ -55,7 +55,7 @@ def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, 
     # Of symmetric matrices only the lower triangle is kept.
     covariance, innovation = np.zeros((d, d)), np.zeros((d, d))
     product, column = np.empty(d), np.empty(d)
-    moved = np.empty((space.left.shape[2], d))
+    moved = np.empty((space.left.shape[1], d))
     _add_square(space.start_root, covariance)
     log_volume = 0.0
     for t in range(T):
@@ -92,8 +92,10 @@ def _add_square(root: Floats, out: Floats) -> None:
     """out += root root', the lower triangle."""
     for p in range(root.shape[1]):
         for i in range(root.shape[0]):
-            for j in range(i + 1):
-                out[i, j] += root[i, p] * root[j, p]
+            # Where only one block of a long state moves, most of the root is zero.
+            if root[i, p] != 0.0:
+                for j in range(i + 1):
+                    out[i, j] += root[i, p] * root[j, p]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -118,18 +120,18 @@ def _move_covariance(
     column: Floats,
     other: Floats,
 ) -> None:
-    """P ← F P F' in place: with F = D + L R' it is D P D + L A' + A L', where A = D P R + ½ L R'P R."""
-    d, rank, f, e = covariance.shape[0], left.shape[2], at(t, left), at(t, decay)
+    """P ← F P F' in place: with F = D + L'R it is D P D + L'A + A'L, where A' = D P R' + ½ L'R P R'."""
+    d, rank, f, e = covariance.shape[0], left.shape[1], at(t, left), at(t, decay)
     for p in range(rank):
         for i in range(d):
-            column[i] = right[f, i, p]
+            column[i] = right[f, p, i]
         _multiply(covariance, column, moved[p])
     crossed = np.empty((rank, rank))
     for p in range(rank):
         for q in range(rank):
             value = 0.0
             for i in range(d):
-                value += right[f, i, q] * moved[p, i]
+                value += right[f, q, i] * moved[p, i]
             crossed[p, q] = 0.5 * value
     if decay.shape[0] > 0:
         for i in range(d):
@@ -140,10 +142,10 @@ def _move_covariance(
     for p in range(rank):
         for q in range(rank):
             for i in range(d):
-                moved[p, i] += left[f, i, q] * crossed[p, q]
+                moved[p, i] += left[f, q, i] * crossed[p, q]
     for p in range(rank):
         for i in range(d):
-            column[i] = left[f, i, p]
+            column[i] = left[f, p, i]
             other[i] = moved[p, i]
         for i in range(d):
             one, two = column[i], other[i]
@@ -182,7 +184,7 @@ def _whiten(space: StateSpace, data: PseudoData, t: int, root: Floats, reading: 
 def solve(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> float:
     """out = (K + V)^-1 values, for ``values`` (N,) measured from their prior mean; returns values' out."""
     T, d = space.first.size - 1, space.reading.shape[1]
-    state, scratch = np.zeros(d), np.empty(space.left.shape[2])
+    state, scratch = np.zeros(d), np.empty(space.left.shape[1])
     # `out` holds the innovations on the way forward and the multipliers on the way back.
     square = 0.0
     for t in range(T):

@@ -2,8 +2,8 @@
 
     s_1 = m + G_0 z,    s_{t+1} = F_t s_t + c_t + g_t G_t w_t,    u_t = o_t + C_t s_t + B_t ξ_t,
 
-with z, w, ξ standard normal and F_t = diag(decay_t) + left_t right_t'. NB-ICB has F = I, B-ICB an F of rank one beside
-the diagonal, beliefs that are constant within folds an F of zeros and ones. The rows of C_t and B_t are those of
+with z, w, ξ standard normal and F_t = diag(decay_t) + left_t' right_t. NB-ICB and B-ICB have F = I, beliefs
+that are constant within folds an F of zeros and ones, a process of one's own any F. The rows of C_t and B_t are those of
 `choice_contrasts`, so that u_t are all the utilities that the choice at t depends on.
 """
 
@@ -26,9 +26,9 @@ class StateSpace(NamedTuple):
     ----------
     start_mean, start_root : (d,), (d, p)
         m and G_0.
-    decay, left, right : (T-1, 1 or 0, d), (T-1 or 1, d, r), (T-1 or 1, d, r)
-        F_t = diag(decay_t) + left_t right_t', where left and right are equally long. A decay without rows stands for
-        ones.
+    decay, left, right : (T-1, 1 or 0, d), (T-1 or 1, r, d), (T-1 or 1, r, d)
+        F_t = diag(decay_t) + left_t' right_t, where left and right are equally long. A decay without rows stands for
+        ones. Columns of the paper's matrices are rows here, so that the state can be moved by whole vectors.
     drift : (T-1 or 1, d)
         c_t.
     move_scale, move_root : (T-1 or 1,), (T-1 or 1, d, q)
@@ -78,12 +78,12 @@ def at(t: int, array: Floats) -> int:
 def move_state(space: StateSpace, t: int, outer: Floats, inner: Floats, state: Floats, scratch: Floats) -> None:
     """state ← F_t state in place, with ``left`` as outer and ``right`` as inner; the other way round it is F_t'."""
     # Inlined, since passing the tuple would take longer than the work.
-    d, rank = outer.shape[1], outer.shape[2]
+    rank, d = outer.shape[1], outer.shape[2]
     f = at(t, outer)
     for j in range(rank):
         product = 0.0
         for i in range(d):
-            product += inner[f, i, j] * state[i]
+            product += inner[f, j, i] * state[i]
         scratch[j] = product
     if space.decay.shape[0] > 0:
         e = at(t, space.decay)
@@ -91,22 +91,26 @@ def move_state(space: StateSpace, t: int, outer: Floats, inner: Floats, state: F
             state[i] *= space.decay[e, i]
     for j in range(rank):
         for i in range(d):
-            state[i] += outer[f, i, j] * scratch[j]
+            state[i] += outer[f, j, i] * scratch[j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contrasts: Floats) -> None:
-    """The path that `noise` makes: ``states`` (T, d) and ``contrasts`` u (N,); without means only what is linear."""
-    T, d = states.shape
-    state, scratch = np.zeros(d), np.empty(space.left.shape[2])
+    """The path that `noise` makes: ``contrasts`` u (N,) and, if there is room for them, ``states`` (T, d).
+
+    Without means only what is linear.
+    """
+    T, d = space.first.size - 1, space.start_root.shape[0]
+    state, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for i in range(d):
         if with_means:
             state[i] = space.start_mean[i]
         for j in range(space.start_root.shape[1]):
             state[i] += space.start_root[i, j] * noise.start[j]
     for t in range(T):
-        for i in range(d):
-            states[t, i] = state[i]
+        if states.size > 0:
+            for i in range(d):
+                states[t, i] = state[i]
         for row in range(space.first[t], space.first[t + 1]):
             value = space.offset[row] if with_means else 0.0
             for i in range(d):
@@ -130,7 +134,7 @@ def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contr
 def respond(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
     """The adjoint of `run` without means: noise = (∂u/∂noise)' multipliers, for multipliers (N,)."""
     T, d = len(space.first) - 1, space.start_root.shape[0]
-    adjoint, scratch = np.zeros(d), np.empty(space.left.shape[2])
+    adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for t in range(T - 1, -1, -1):
         if t < T - 1:
             s, g = at(t, space.move_scale), at(t, space.move_root)

@@ -27,6 +27,8 @@ from icb_pymc.reproduce.log import HISTORY, Log
 
 # Logs whose weights have either sign, and the number of their features.
 EITHER_SIGN = {"switching": len(sudden_change.FEATURES), HISTORY: len(waiting_list.FEATURES)}
+# Models with hyperparameters that are learnt by default.
+LEARNING = ("b_icb",)
 
 
 @dataclass(frozen=True)

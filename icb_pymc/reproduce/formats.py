@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from icb_pymc.convergence import HIGHEST_RHAT
 from icb_pymc.reproduce.paper_tables import PaperTable, disagreements
 
 NO_RUN = "-"
@@ -112,7 +113,20 @@ def _remarks(rows: pd.DataFrame, note: str, mark: str) -> list[str]:
     if len(short):
         cells = ", ".join(f"{row.algorithm} on {row.agent} ({row.seeds:.0f})" for row in short.itertuples())
         remarks.append(f"Fewer seeds, for runs that failed: {cells}.")
-    return remarks
+    return [*remarks, _of_chains(rows)]
+
+
+def _of_chains(rows: pd.DataFrame) -> str:
+    """Whether the draws may be trusted."""
+    checked, unmet = int(rows["chains"].sum()), int(rows["unmet"].sum())
+    if not checked:
+        return "No run has more than one chain, so that nothing tells whether chains would meet."
+    if not unmet:
+        return f"The chains of all {checked} runs that have several have met (worst R-hat at most {HIGHEST_RHAT})."
+    cells = ", ".join(
+        f"{row.algorithm} on {row.agent} ({row.unmet:.0f})" for row in rows[rows["unmet"] > 0].itertuples()
+    )
+    return f"The chains of {unmet} of {checked} runs have not met (worst R-hat above {HIGHEST_RHAT}): {cells}."
 
 
 def _escaped(text: str) -> str:

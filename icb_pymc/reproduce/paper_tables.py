@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from icb_pymc.convergence import HIGHEST_RHAT
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.published import published
 from icb_pymc.reproduce.scale import Scale
@@ -14,6 +15,13 @@ from icb_pymc.reproduce.unit import Unit, make_unit
 
 FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "10-fold CP-IRL")
 BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
+# Measured by examples/reward_and_strength.py.
+STRENGTH_AND_REWARD = (
+    "B-ICB learns the strength of the first belief along with the reward parameter. One who learns slowly of a reward "
+    "parameter far away makes much the same choices as one who learns quickly of a near one, and its prior, whose "
+    "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. "
+    "EM as published stops while the strength is still small."
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,20 @@ class PaperTable:
         """The runs it is made of, those on one log after each other."""
         logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
         return [make_unit(label, log, preset, scale) for log in logs for label in self.algorithms]
+
+    def note(self, preset: str) -> str:
+        """Which estimates the errors are of."""
+        if preset == "paper":
+            estimates = "Estimates are means of the draws of the published samplers"
+            if self.score == "reward":
+                estimates = "Estimates are means of draws (B-IRL, I-SPI) or points (T-REX; B-ICB, by EM), as published"
+        else:
+            estimates = "Estimates are posterior means" + (", of T-REX a point" if "T-REX" in self.algorithms else "")
+        scaled = "scaled to unit L1 norm" + ("" if self.score == "reward" else " at each time")
+        note = f"Preset {preset}. {estimates}, {scaled} before they are compared with the truth."
+        if preset == "exact" and "B-ICB" in self.algorithms and self.score == "reward":
+            note += f" {STRENGTH_AND_REWARD}"
+        return note
 
     def agents(self, scale: Scale) -> tuple[str, ...]:
         """Its columns."""
@@ -80,18 +102,28 @@ def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
     """Our figures and the paper's, one row per cell in the order of the table.
 
     Columns: algorithm, agent, mean and standard deviation (`sd`) over the seeds that are there, their number `seeds`,
-    whether the mean is the `best` (lowest) for its agent, and the same of the paper (`paper_mean`, ...); a cell
-    without a run has no mean.
+    how many of the runs have several `chains`, and of these how many have chains that have not met (`unmet`: the worst
+    R-hat is above 1.05), whether the mean is the `best` (lowest) for its agent, and the same of the paper
+    (`paper_mean`, ...); a cell without a run has no mean.
     """
-    scores = pd.DataFrame(
-        [
-            {"algorithm": unit.algorithm.label, "agent": unit.log.agent, "score": store.scores(unit).get(table.score)}
-            for unit in table.units(preset, scale)
-        ]
-    ).astype({"score": float})
-    cells = scores.groupby(["algorithm", "agent"], sort=False)["score"]
-    # As in the paper, which reports how the five runs spread, not how well five tell the spread of all.
-    rows = cells.agg(mean="mean", sd=lambda runs: runs.std(ddof=0) if runs.count() > 1 else np.nan, seeds="count")
+    found = [(unit, store.scores(unit)) for unit in table.units(preset, scale)]
+    runs = pd.DataFrame(
+        {
+            "algorithm": [unit.algorithm.label for unit, _ in found],
+            "agent": [unit.log.agent for unit, _ in found],
+            "score": np.array([scores.get(table.score) for _, scores in found], dtype=float),
+            "rhat": np.array([scores.get("rhat") for _, scores in found], dtype=float),
+        }
+    )
+    cells = runs.groupby(["algorithm", "agent"], sort=False)
+    rows = cells.agg(
+        mean=("score", "mean"),
+        # As in the paper, which reports how the five runs spread, not how well five tell the spread of all.
+        sd=("score", lambda of_runs: of_runs.std(ddof=0) if of_runs.count() > 1 else np.nan),
+        seeds=("score", "count"),
+        chains=("rhat", "count"),
+        unmet=("rhat", lambda of_runs: int((of_runs > HIGHEST_RHAT).sum())),
+    )
     order = pd.MultiIndex.from_product([table.algorithms, table.agents(scale)], names=["algorithm", "agent"])
     rows = rows.reindex(order)
     theirs = published().loc[table.number].reindex(order)

@@ -1,13 +1,14 @@
 """A run described: everything that determines its result, and nothing that does not."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 from zlib import crc32
 
 from icb_pymc import __version__
-from icb_pymc.reproduce.algorithms import EITHER_SIGN, Algorithm, algorithm
+from icb_pymc.reproduce.algorithms import EITHER_SIGN, LEARNING, Algorithm, algorithm
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.scale import Scale
 
@@ -63,6 +64,21 @@ class Unit:
 def make_unit(label: str, log: Log, preset: str, scale: Scale) -> Unit:
     """The run of the algorithm called `label` on `log`."""
     runs = algorithm(label, preset, log)
-    sampling = getattr(scale, preset) if runs.is_sampled else {}
+    sampling = _sampling(runs, preset, scale) if runs.is_sampled else {}
     kept = scale.long_kept if log.agent in EITHER_SIGN else scale.kept
     return Unit(log, runs, preset, tuple(sorted(sampling.items())), kept)
+
+
+def in_order(units: Iterable[Unit]) -> list[Unit]:
+    """Units as they are best done, each once, for tables share some.
+
+    Those of one seed come before those of the next, so that what is stopped early has a run in every cell of a table.
+    Of these, those on one log come after each other, and long logs first, so that none is waited for at the end.
+    """
+    return sorted(dict.fromkeys(units), key=lambda unit: (unit.log.seed, -unit.log.steps, unit.log.name))
+
+
+def _sampling(runs: Algorithm, preset: str, scale: Scale) -> dict[str, Any]:
+    if preset == "paper":
+        return scale.paper
+    return scale.exact_learning if runs.model in LEARNING else scale.exact

@@ -106,12 +106,15 @@ def scores_of(trace: InferenceData) -> dict[str, float]:
         scores["action_unscaled"] = action_divergence(trace)
     if "rho_env" in posterior and "true_rho_env" in data:
         scores["reward"] = reward_error(trace)
-    draws = posterior["belief" if "belief" in posterior else "rho_env"]
-    if draws.sizes["chain"] > 1 and draws.sizes["draw"] >= 4:
-        if "time" in draws.dims:
-            draws = draws.isel(time=_spread(draws.sizes["time"], 50))
-        scores["rhat"] = float(rank_rhat(draws).max())
+    if posterior.sizes["chain"] > 1 and posterior.sizes["draw"] >= 4:
+        scores["rhat"] = max(_worst_rhat(posterior[name]) for name in KEPT_VARIABLES if name in posterior)
     return scores
+
+
+def _worst_rhat(draws: xr.DataArray) -> float:
+    if "time" in draws.dims:
+        draws = draws.isel(time=_spread(draws.sizes["time"], 50))
+    return float(rank_rhat(draws).max())
 
 
 def _priors(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:

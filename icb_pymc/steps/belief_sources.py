@@ -1,4 +1,4 @@
-"""Where beliefs come from, as linear-Gaussian state spaces: a process, a learner, or weights by fold.
+"""Where beliefs come from, as linear-Gaussian state spaces: a process, a Bayesian learner, or weights by fold.
 
 Each source says which variables of the model it is made of, what must be read from the graph, which state space that
 makes, and how states and noise become values of the variables and back.
@@ -83,7 +83,7 @@ class ProcessSource:
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
         read, offset = self._reading or (np.eye(d), np.zeros(d))
-        flat = np.zeros((1, d, 0))
+        flat = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
             scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
@@ -96,7 +96,8 @@ class ProcessSource:
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
                 decay, left, right = np.ascontiguousarray(diagonal), flat, flat
             else:
-                decay, left, right = np.zeros((1, d)), transition, np.broadcast_to(np.eye(d), transition.shape).copy()
+                decay, right = np.zeros((1, d)), transition
+                left = np.broadcast_to(np.eye(d), transition.shape).copy()
         return Dynamics(
             values["start_mean"],
             covariance_root(values["start_covariance"]),
@@ -126,21 +127,18 @@ class ProcessSource:
 
 
 class LearnerSource:
-    """Beliefs of a learner by prediction errors: the state is (mu_t, rho_env), the noise that of the rewards.
+    """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
 
-    The gains of a Bayesian one are computed by a kernel, those of others read from the graph.
+    With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) + n_t),
+    and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would have to be turned at each step.
     """
 
+    second_input = "start_root"
+
     def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
-        is_bayesian = has_op(belief, BayesianLearning)
-        start_mean, gain_or_root, context = belief.owner.inputs[:3]
+        names = ("start_mean", self.second_input, "chosen_context")
         self.variables = [reward] if environment is None else [reward, environment]
-        self.graphs = {
-            "start_mean": start_mean,
-            "start_root" if is_bayesian else "gain": gain_or_root,
-            "chosen_context": context,
-            "sigma": parameters(reward)[2],
-        }
+        self.graphs = dict(zip(names, belief.owner.inputs, strict=False)) | {"sigma": parameters(reward)[2]}
         if environment is None:
             self.graphs["rho_env"] = parameters(reward)[0]
         else:
@@ -149,32 +147,26 @@ class LearnerSource:
     def dynamics(self, values: Values) -> Dynamics:
         context, sigma = values["chosen_context"], float(values["sigma"])
         k = context.shape[1]
-        roots = None
-        if "gain" in values:
-            gains = values["gain"]
-        else:
-            root = values["start_root"]
-            beliefs = covariance_path(root @ root.T, context, sigma)
-            gains, roots = beliefs.gain, beliefs.root
-        if len(self.variables) == 2:
-            rho_env, spread = values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
-        else:
-            rho_env, spread = values["rho_env"], np.zeros((k, 0))
-        still = np.zeros_like(gains)
-        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
-        gain = np.concatenate([gains, still], axis=1)[:, :, None]
+        root = values["start_root"]
+        beliefs = covariance_path(root @ root.T, context, sigma)
+        rho_env, spread = self._environment(values)
+        seen = context[:-1]
+        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(seen[:, :, None] * seen[:, None, :], axis=0)])
+        width = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
+        learnt = width @ sums
+        flat = np.zeros((1, 0, 2 * k))
         return Dynamics(
-            np.concatenate([values["start_mean"], rho_env]),
+            np.concatenate([np.zeros(k), rho_env]),
             np.concatenate([np.zeros_like(spread), spread]),
             np.empty((0, 2 * k)),
-            gain,
-            np.concatenate([-context[:-1], context[:-1]], axis=1)[:, :, None],
+            flat,
+            flat,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            gain,
-            np.eye(k, 2 * k),
-            np.zeros(k),
-            roots,
+            np.concatenate([seen, np.zeros_like(seen)], axis=1)[:, :, None],
+            np.concatenate([width, learnt], axis=2),
+            values["start_mean"] - learnt @ values["start_mean"],
+            beliefs.root,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -189,6 +181,37 @@ class LearnerSource:
         rho_env = given[1] if len(given) == 2 else values["rho_env"]
         move = (given[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
+
+    def _environment(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of rho_env and a root of its covariance, which has no columns where rho_env is no part of the state."""
+        if len(self.variables) == 2:
+            return values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
+        return values["rho_env"], np.zeros((len(values["rho_env"]), 0))
+
+
+class PredictionErrorSource(LearnerSource):
+    """Beliefs of any learner by prediction errors: the state is (mu_t, rho_env), the noise that of the rewards."""
+
+    second_input = "gain"
+
+    def dynamics(self, values: Values) -> Dynamics:
+        seen, gain = values["chosen_context"][:-1], values["gain"]
+        k = seen.shape[1]
+        rho_env, spread = self._environment(values)
+        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
+        moves = np.concatenate([gain, np.zeros_like(gain)], axis=1)
+        return Dynamics(
+            np.concatenate([values["start_mean"], rho_env]),
+            np.concatenate([np.zeros_like(spread), spread]),
+            np.empty((0, 2 * k)),
+            moves[:, None, :],
+            np.concatenate([-seen, seen], axis=1)[:, None, :],
+            np.zeros((1, 2 * k)),
+            np.full(1, float(values["sigma"])),
+            moves[:, :, None],
+            np.eye(k, 2 * k),
+            np.zeros(k),
+        )
 
 
 class FoldSource:
@@ -218,7 +241,7 @@ class FoldSource:
         begins = np.diff(fold) != 0
         drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
         same = _once_if_equal(roots)
-        flat = np.zeros((1, d, 0))
+        flat = np.zeros((1, 0, d))
         return Dynamics(
             mean[fold[0]].copy(),
             roots[fold[0]].copy(),
@@ -272,7 +295,8 @@ def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | No
         return None
     environment = parameters(felt)[0]
     is_gaussian = environment in model.free_RVs and has_op(environment, MvNormalRV)
-    return LearnerSource(belief, felt, environment if is_gaussian else None)
+    source = LearnerSource if has_op(belief, BayesianLearning) else PredictionErrorSource
+    return source(belief, felt, environment if is_gaussian else None)
 
 
 def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:

@@ -14,6 +14,7 @@ from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
 from icb_pymc.steps.graph import GraphReader, Point, bare, children, has_op, parameters
 from icb_pymc.steps.learning import is_learnt
+from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE = ("context", "available", "chosen")
 
@@ -55,7 +56,7 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
     if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
         return None
     belief = weights if rho is None else bare(parameters(rho)[0])
-    source = find_source(model, belief)
+    source = find_source(model, belief) or find_sum(model, belief)
     if source is None:
         return None
     found = Found(choice, rho, source, [])
@@ -159,7 +160,7 @@ class LinearGaussianModel:
         noise = Noise(np.ascontiguousarray(start), np.ascontiguousarray(move), stray)
         if self.with_rho:
             assert self._rho_name is not None
-            states = np.empty((len(stray), space.reading.shape[1]))
+            states = np.empty((len(stray), len(space.start_mean)))
             run(space, noise, True, states, np.empty(len(space.offset)))
             away = point[self._rho_name] - _beliefs(dynamics, states)
             root = self._root(values, dynamics)

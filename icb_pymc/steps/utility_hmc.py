@@ -11,7 +11,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.pseudo_data import PseudoData
+from icb_pymc.kernels.pseudo_data import PseudoData, Seen, measure_seen, see
 from icb_pymc.kernels.rotation import Place, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
 from icb_pymc.kernels.state_space import Noise, run
 from icb_pymc.steps.base import SeededStep
@@ -25,8 +25,13 @@ HYPER_TARGET_ACCEPTANCE = 0.3
 PATH_LENGTH, PATH_JITTER = 2.0, 0.1
 # Chains start this many times as far from the mode as draws of the Gaussian around it.
 START_SPREAD = 2.0
-# With hyperparameters to learn, the mode is found anew after so many steps of tuning.
-REFRESH = (5, 10, 20, 40, 80, 160, 320)
+# For the first steps of tuning every path is followed: to come down from a start far out, errors of energy are large.
+SETTLING = 5
+# After so many steps of tuning the Gaussian is made anew, from the places seen since the last time.
+REFRESH = (10, 20, 40, 80, 160, 320)
+# For so many steps the size of the energy's error, whose median would be this at an acceptance of 0.9, sets the step
+# size: it tells more than acceptance, which is hardly ever far above its target.
+EARLY, EARLY_ERROR = 40, 0.13
 
 
 @dataclass_state
@@ -45,10 +50,12 @@ class UtilityHMCState(StepMethodState):
 class UtilityHMC(SeededStep):
     """Hamiltonian Monte Carlo on the utilities that choices depend on; beliefs, rewards and rho follow exactly.
 
-    Around the posterior mode the choices are Gaussian measurements of the utility contrasts. In that Gaussian the
-    dynamics are an exact rotation, and only what the measurements leave over is integrated by leapfrog steps: nothing
-    has to be learnt but the size of these. It is adapted while tuning, by Robbins and Monro's method, towards an
-    acceptance of 0.9; the path is 2 radians long, more or less a tenth, and has as many steps as fit in.
+    The choices are taken as Gaussian measurements of the utility contrasts. In that Gaussian the dynamics are an exact
+    rotation, and only what the measurements leave over is integrated by leapfrog steps. The measurements are first those
+    with the curvature of the likelihood at the posterior mode, and while tuning those with its mean gradient and
+    curvature over the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors
+    of energy, then by Robbins and Monro's method towards an acceptance of 0.9; the path is 2 radians long, more or less
+    a tenth, and has as many steps as fit in.
 
     Hyperparameters move together by a random walk whose covariance adapts while tuning, with the latent variables
     carried over to the Gaussian of the proposal, so that they do not hold the hyperparameters back.
@@ -136,7 +143,7 @@ class UtilityHMC(SeededStep):
         """The first step of a chain: while tuning it starts far out, else it goes on from the given point."""
         size = len(self._hyper_vector(point))
         self.hyper_covariance = 0.1 * np.eye(size)
-        self.hyper_log_scale = float(np.log(2.4 / np.sqrt(max(size, 1))))
+        self.hyper_log_scale = _usual_log_scale(size)
         point = self._scatter(point) if self.tune else point
         self.hyper_mean = self._hyper_vector(point)
         self._enter(point)
@@ -170,6 +177,8 @@ class UtilityHMC(SeededStep):
     def _refer(self, data: PseudoData) -> None:
         self._data = data
         self._reference: Reference = refer(self._space, data)
+        rows, times = len(data.share), len(data.rest)
+        self._seen, self._seen_count = Seen(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
 
     def _settle(self, noise: Noise) -> None:
         """Be where this noise, measured from zero, leads to."""
@@ -181,7 +190,7 @@ class UtilityHMC(SeededStep):
 
     def _tell(self) -> Point:
         noise = self._noise()
-        states = np.empty((len(self._space.first) - 1, self._space.reading.shape[1]))
+        states = np.empty((len(self._space.first) - 1, len(self._space.start_mean)))
         run(self._space, noise, True, states, np.empty_like(self._place.contrasts))
         return self._model.to_point(self._values, self._dynamics, states, noise, self.rng)
 
@@ -201,7 +210,8 @@ class UtilityHMC(SeededStep):
         fresh = fresh_noise(self._space, self.rng)
         place, energy_error = travel(self._reference, self._place, fresh, steps, path)
         accept = _probability(-energy_error)
-        if self.rng.random() < accept:
+        is_settling = self.tune and self.steps < SETTLING and energy_error < len(place.contrasts)
+        if self.rng.random() < accept or is_settling:
             self._place = place
         return {
             "hmc_accept": accept,
@@ -242,21 +252,37 @@ class UtilityHMC(SeededStep):
     def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
         self.steps += 1
         rate = self.steps**-0.6
-        self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
+        if self._hyper:
+            self._adapt_hyperparameters(point, stats, rate)
+        if self.steps <= SETTLING:
+            return
+        if self.steps <= EARLY:
+            error = np.nan_to_num(abs(stats["hmc_energy_error"]), nan=np.inf)
+            # An error grows with the square of the step.
+            surplus = float(np.clip(0.5 * np.log(max(error, 1e-12) / EARLY_ERROR), -1, 1))
+            self.log_step_size -= (self._seen_count + 1) ** -0.6 * surplus
+        else:
+            self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
         # Beyond the whole path, or so small that a draw would never come, a step makes no sense.
         self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(PATH_LENGTH)))
-        if not self._hyper:
-            return
+        see(self._space.first, self._place.contrasts, self._seen)
+        self._seen_count += 1
+        if self.steps in REFRESH:
+            noise = self._noise()
+            data = PseudoData(*(np.empty_like(part) for part in self._data))
+            measure_seen(self._space.first, self._seen, self._seen_count, data)
+            self._refer(data)
+            self._settle(noise)
+
+    def _adapt_hyperparameters(self, point: Point, stats: dict[str, Any], rate: float) -> None:
         self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
+        # A few lucky moves at the start would otherwise send the chain where float64 cannot tell utilities apart.
+        self.hyper_log_scale = min(self.hyper_log_scale, _usual_log_scale(len(self.hyper_mean)) + 1)
         away = self._hyper_vector(point) - self.hyper_mean
         share = 1 / (self.steps + 1) ** 0.8
         self.hyper_mean = self.hyper_mean + share * away
         self.hyper_covariance = (1 - share) * self.hyper_covariance + share * np.outer(away, away)
         self.hyper_covariance += 1e-6 * share * np.eye(len(away))
-        if self.steps in REFRESH:
-            noise = self._noise()
-            self._refer(find_mode(self._space).data)
-            self._settle(noise)
 
     def _hyper_vector(self, point: Point) -> np.ndarray:
         return np.concatenate([np.ravel(point[name]) for name in self._hyper]) if self._hyper else np.empty(0)
@@ -272,6 +298,11 @@ class UtilityHMC(SeededStep):
     def _log_prior(self, point: Point) -> float:
         with np.errstate(all="ignore"):
             return float(self._prior(*(point[name] for name in self._prior_inputs)))
+
+
+def _usual_log_scale(size: int) -> float:
+    """Of a random walk in so many dimensions, times the root of the covariance of what is sampled."""
+    return float(np.log(2.4 / np.sqrt(max(size, 1))))
 
 
 def _probability(log_ratio: float) -> float:

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from state_spaces import data_at, log_likelihood, noise_of_data, probabilities, random_space
 
-from icb_pymc.kernels.pseudo_data import choice_gradient, log_volume, residual, spread, spread_noise
+from icb_pymc.kernels.pseudo_data import (
+    PseudoData,
+    Seen,
+    choice_gradient,
+    log_volume,
+    measure_seen,
+    residual,
+    see,
+    spread,
+    spread_noise,
+)
 
 # Contrasts per decision: none to three, so one to four candidates.
 FIRST = np.array([0, 1, 1, 3, 6, 7], dtype=np.int64)
@@ -132,6 +142,59 @@ def test_log_volume_is_that_of_the_noise_covariance(contrasts):
     assert sign == 1
     # A decision without alternatives measures nothing, surely.
     assert log_volume(data) == pytest.approx(expected, abs=1e-7)
+
+
+def seen_at(places):
+    """Pseudo-data of several places."""
+    seen = Seen(np.zeros(ROWS), np.zeros(ROWS), np.zeros(TIMES))
+    for place in places:
+        see(FIRST, place, seen)
+    data = PseudoData(np.empty(ROWS), np.empty(ROWS), np.empty(TIMES))
+    measure_seen(FIRST, seen, len(places), data)
+    return data
+
+
+PLACES = 2 * np.random.default_rng(5).standard_normal((40, ROWS))
+
+
+def test_pseudo_data_of_several_places_have_their_mean_gradient():
+    data = seen_at(PLACES)
+    pull = np.linalg.solve(noise_of_data(FIRST, data), data.values - PLACES.mean(axis=0))
+    np.testing.assert_allclose(pull, np.mean([gradient_of(place) for place in PLACES], axis=0), atol=1e-10)
+
+
+def test_pseudo_data_of_several_places_have_their_mean_curvature():
+    """Exactly where there are two candidates; with more, of all candidates together."""
+    precision = np.linalg.inv(noise_of_data(FIRST, seen_at(PLACES)))
+    mean = np.mean([curvature_of(data_at(SPACE, place)) for place in PLACES], axis=0)
+    for t in range(TIMES):
+        found, expected = (matrix[FIRST[t] : FIRST[t + 1], FIRST[t] : FIRST[t + 1]] for matrix in (precision, mean))
+        if len(found) == 1:
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+        # The chosen candidate's own curvature is the sum over all others.
+        assert np.trace(found) + found.sum() == pytest.approx(np.trace(expected) + expected.sum(), rel=1e-6)
+        np.testing.assert_allclose(found, expected, atol=0.05)
+
+
+def test_pseudo_data_of_one_place_are_those_at_that_place(contrasts):
+    for found, expected in zip(seen_at([contrasts]), data_at(SPACE, contrasts), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-7)
+
+
+@pytest.mark.parametrize("case", EXTREMES)
+def test_extreme_places_give_finite_pseudo_data(case):
+    data = seen_at([EXTREMES[case]] * 3)
+    assert all(np.isfinite(part).all() for part in data)
+    assert (data.share > 0).all()
+    assert (data.rest > 0).all()
+
+
+def test_the_residual_of_several_places_is_what_their_pseudo_data_leave_over():
+    data, place, gradient = seen_at(PLACES), PLACES[0], np.empty(ROWS)
+    miss, inverse = data.values - place, np.linalg.inv(noise_of_data(FIRST, data))
+    value = residual(FIRST, place, data, gradient, True)
+    assert value == pytest.approx(log_likelihood(FIRST, place) + 0.5 * miss @ inverse @ miss, rel=1e-10)
+    np.testing.assert_allclose(gradient, gradient_of(place) - inverse @ miss, atol=1e-10)
 
 
 def curvature_of(data):

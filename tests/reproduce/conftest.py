@@ -15,6 +15,7 @@ SMALL = Scale(
     steps=30,
     long_steps=60,
     exact={"draws": 20, "tune": 20, "chains": 2},
+    exact_learning={"draws": 25, "tune": 20, "chains": 2},
     paper={"draws": 20, "tune": 20, "iterations": 3},
     kept=(10, 15),
     long_kept=(10, 15),

@@ -23,6 +23,8 @@ def rows():
             "mean": [0.4774, 0.2, 0.1215, np.nan],
             "sd": [0.0, 0.014, 0.026, np.nan],
             "seeds": [5, 5, 5, 0],
+            "chains": [0, 0, 5, 0],
+            "unmet": [0, 0, 2, 0],
             "paper_mean": [0.477, 0.477, 0.121, 0.161],
             "paper_sd": [0.0, 0.0, 0.03, 0.02],
             "best": [False, True, True, False],
@@ -86,3 +88,18 @@ def test_another_best_than_the_papers_and_missing_runs_are_said(rows):
     text = as_text(TABLE, rows, "")
     assert "not the paper's for 1 of 2 agents. stepping: Baseline here, B-ICB there" in text
     assert "B-ICB on stepping (0)" in text
+
+
+def test_every_format_tells_whose_chains_have_not_met(rows):
+    told = "The chains of 2 of 5 runs have not met (worst R-hat above 1.05): B-ICB on stationary (2)."
+    for written in (as_text, as_markdown, as_latex):
+        assert told in written(TABLE, rows, "")
+        assert "chains of all 5 runs that have several have met" in written(TABLE, rows.assign(unmet=0), "")
+        assert "No run has more than one chain" in written(TABLE, rows.assign(unmet=0, chains=0), "")
+    assert list(pd.read_csv(io.StringIO(as_csv(TABLE, rows)))["unmet"]) == [0, 0, 2, 0]
+
+
+def test_the_note_says_which_estimates_are_compared():
+    assert "B-ICB, by EM" in TABLES[3].note("paper")
+    assert "posterior means, of T-REX a point, scaled to unit L1 norm before" in TABLES[3].note("exact")
+    assert "unit L1 norm at each time" in TABLES[2].note("exact")

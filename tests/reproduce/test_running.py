@@ -5,6 +5,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 
+import h5netcdf
 import numpy as np
 import pytest
 
@@ -133,6 +134,16 @@ def test_both_cp_irl_of_a_log_go_together_for_they_share_their_scores(small):
     labels = ("B-IRL", "5-fold CP-IRL", "10-fold CP-IRL")
     units = [make_unit(label, log, "exact", small) for log in logs for label in labels]
     assert sorted(len(task) for task in tasks_of(units)) == [1, 1, 2, 2]
+
+
+def test_runs_whose_chains_disagree_are_counted(finished, little_table, small):
+    units, store = finished
+    with h5netcdf.File(store.path(units[1]), "r+") as file:
+        file.attrs["scores"] = json.dumps({"reward": 0.5, "rhat": 1.4})
+    rows = figures_of(little_table, "exact", small, store).set_index(["algorithm", "agent"])
+    told = rows.loc[(units[1].algorithm.label, units[1].log.agent)]
+    assert (told["seeds"], told["chains"], told["unmet"]) == (2, 1, 1)
+    assert rows["unmet"].sum() == 1
 
 
 def test_results_do_not_depend_on_jobs(tmp_path, small, little_table):

@@ -1,10 +1,12 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from icb_pymc.errors import InputError
 from icb_pymc.reproduce.log import Log, decisions_of, history_log
-from icb_pymc.reproduce.unit import make_unit
+from icb_pymc.reproduce.paper_tables import TABLES
+from icb_pymc.reproduce.unit import in_order, make_unit
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +51,24 @@ def test_a_file_that_moved_is_the_same_log_and_one_that_changed_is_not(tmp_path,
 def test_an_unknown_algorithm_is_refused(small):
     with pytest.raises(InputError, match="no algorithm called 'X-IRL'"):
         make_unit("X-IRL", Log("stepping", 30, 2, 0), "exact", small)
+
+
+def test_what_is_stopped_early_has_a_run_in_every_cell_and_those_on_a_log_stay_together(small):
+    units = [unit for number in (2, 4, 6) for unit in TABLES[number].units("exact", small)]
+    ordered = in_order(units)
+    assert len(ordered) == len(set(units)) < len(units)
+    half = ordered[: len(ordered) // 2]
+    assert {unit.log.seed for unit in half} == {0}
+    assert {(unit.log.agent, unit.algorithm.label) for unit in half} == {
+        (u.log.agent, u.algorithm.label) for u in units
+    }
+    assert ordered[0].log.agent == "switching"
+    logs = [unit.log for unit in ordered]
+    assert 1 + sum(a != b for a, b in pairwise(logs)) == len(set(logs))
+
+
+def test_a_model_that_learns_hyperparameters_is_run_for_longer(small):
+    log = Log("stepping", 30, 2, 0)
+    longer, plain = (dict(make_unit(label, log, "exact", small).sampling) for label in ("B-ICB", "NB-ICB"))
+    assert longer["draws"] > plain["draws"]
+    assert dict(make_unit("B-ICB", log, "paper", small).sampling) == small.paper

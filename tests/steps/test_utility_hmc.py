@@ -351,6 +351,16 @@ def test_hyperparameters_move_where_variances_are_equal_in_many_directions():
     assert 0.15 < np.mean(accepted[100:]) < 0.6
 
 
+def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
+    """A chain that once jumped to a strength of exp(-50) never came back: rounding decides there, not the posterior."""
+    model = walk_with_scales_learnt()
+    (step,) = engine_step(model)
+    point, _ = step.step(model.initial_point())
+    for _ in range(20):
+        step._adapt(point, {"hmc_accept": 1.0, "hyper_accept": 1.0})
+    assert np.exp(step.hyper_log_scale) < 3 * 2.4 / np.sqrt(2)
+
+
 def test_chains_start_overdispersed_and_go_on_from_the_point_when_they_do_not_tune():
     model = walk()
     (step,) = engine_step(model)

@@ -1,0 +1,59 @@
+# %% [markdown]
+# # A trace opened with plain xarray
+#
+# A trace is a netCDF file that needs nothing but xarray (with h5netcdf) to be read. Here one that is shipped in
+# `traces/` is opened, and its picture of importance over time drawn again, without any part of icb_pymc. The log is of
+# synthetic liver patients, none of them real, and of an agent whose priorities change half-way.
+#
+# Run it from the top of the repository: `python examples/open_a_trace.py`.
+
+# %%
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import xarray as xr
+
+path = Path("traces") / "nb-icb-stepping.nc"
+trace = xr.open_datatree(path, engine="h5netcdf")
+
+# %% [markdown]
+# The file says how it was made, what of it was kept, and holds the decisions: what could have been chosen (`context`),
+# what was chosen, and, since they were simulated, the truth.
+
+# %%
+for name in ("model", "sampler", "chains", "draws", "shared", "hyperparameters", "versions"):
+    print(f"{name:>16}: {trace.attrs[name]}")
+print(trace["posterior"].to_dataset())
+print(trace["constant_data"].to_dataset())
+
+
+# %% [markdown]
+# The importance of a feature is its share in the size of the weights: $|\beta_t(i)| / \sum_j |\beta_t(j)|$.
+
+
+# %%
+def relative_importance(weights: xr.DataArray) -> xr.DataArray:
+    """The share of each feature in the size of the weights."""
+    size = abs(weights)
+    return size / size.sum("feature")
+
+
+importance = relative_importance(trace["posterior"]["belief"])
+low, middle, high = importance.quantile([0.05, 0.5, 0.95], ["chain", "draw"])
+truth = relative_importance(trace["constant_data"]["true_belief"])
+
+# %%
+figure, axes = plt.subplots(2, 4, figsize=(10.4, 5.0), sharex=True, sharey=True, layout="constrained")
+for ax, feature in zip(axes.flat, importance["feature"].values, strict=True):
+    time = importance["time"].values
+    ax.fill_between(time, low.sel(feature=feature), high.sel(feature=feature), color="#0072B2", alpha=0.2, linewidth=0)
+    ax.plot(time, middle.sel(feature=feature), color="#0072B2")
+    ax.plot(truth["time"], truth.sel(feature=feature), color="black", linestyle=":", linewidth=1.4)
+    ax.set_title(feature.replace("_", " "), fontsize=9)
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0, 0].set_ylim(bottom=0)
+axes[0, 0].yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+figure.supylabel("relative importance", fontsize=10)
+figure.supxlabel("decision\nmedian and 90% credible band; dotted: truth; synthetic patients", fontsize=8)
+figure.savefig("importance_by_xarray.png", dpi=150)
+print("written to importance_by_xarray.png")

@@ -1,0 +1,111 @@
+"""Pictures of several agents: what counted for each, and for all of them. All take a trace and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from icb_pymc.agents import position_of
+from icb_pymc.errors import InputError
+from icb_pymc.inference_data import InferenceData, group
+from icb_pymc.metrics import at_times_of, estimated, relative_importance
+from icb_pymc.moments import moment_within
+from icb_pymc.plots import COLOURS, _chosen_features, _draw_events, _source, _true_importance, _words
+
+# Black is for the trend, and grey is too near to it.
+AGENT_COLOURS = COLOURS[:6]
+TREND_COLOUR = "black"
+MOST_AGENTS = len(AGENT_COLOURS)
+
+
+def importance_by_agent(
+    trace: InferenceData,
+    *,
+    agents: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    events: Mapping[Any, str] | None = None,
+    probability: float = 0.9,
+) -> Figure:
+    """Relative importance of each feature over time, for several agents and for the trend they share.
+
+    One panel for each feature. An agent's line runs from one of its decisions to the next; the truth is dotted where it
+    is known. The trend is there if the model has one.
+
+    Parameters
+    ----------
+    trace : InferenceData
+        Of decisions that say who decided.
+    agents : sequence of str, optional
+        Those to draw, six at most; by default the first six.
+    features : sequence of str, optional
+        Those to draw; all by default. Importance is relative to all.
+    events : mapping, optional
+        Times or dates and what happened then, drawn as labelled lines.
+    probability : float
+        Of the central credible bands.
+    """
+    data = group(trace, "constant_data")
+    names = [str(name) for name in data.get("agent", xr.DataArray([], dims="agent")).values]
+    shown = list(agents or names[:MOST_AGENTS])
+    positions = [position_of(data, name) for name in shown]
+    if len(shown) > MOST_AGENTS:
+        raise InputError(f"{len(shown)} agents are too many for one picture; name {MOST_AGENTS} at most.")
+    importance = relative_importance(estimated(trace, "belief"))
+    decider, truth = at_times_of(data["decider"], importance).values, _true_importance(trace, importance)
+    time = importance["time"].values
+    kept = _chosen_features(importance, features)
+    moments = {moment_within(time, moment): label for moment, label in (events or {}).items()}
+    columns = min(len(kept), 2 if len(kept) in (2, 4) else 3)
+    rows = -(-len(kept) // columns)
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(max(4.2 * columns, 6), 2.8 * rows + 1.0),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for ax, feature in zip(grid.flat, kept, strict=False):
+        for name, position, colour in zip(shown, positions, AGENT_COLOURS, strict=False):
+            own = decider == position
+            _band(ax, importance.isel(time=own).sel(feature=feature), colour, _words(name), probability)
+            if truth is not None:
+                ax.plot(time[own], truth.isel(time=own).sel(feature=feature), color=colour, ls=":", lw=1.4)
+        if "trend" in group(trace, "posterior"):
+            common = relative_importance(estimated(trace, "trend")).sel(feature=feature)
+            _band(ax, common, TREND_COLOUR, "trend", probability)
+            if "true_trend" in data:
+                true = relative_importance(at_times_of(data["true_trend"], importance)).sel(feature=feature)
+                ax.plot(time, true, color=TREND_COLOUR, ls=":", lw=1.4)
+        _draw_events(ax, moments, labelled=ax is grid.flat[0])
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_title(_words(feature), fontsize=9)
+        ax.tick_params(labelsize=8)
+    for ax in list(grid.flat)[len(kept) :]:
+        ax.set_visible(False)
+    first = grid.flat[0]
+    first.set_xlim(time[0], time[-1])
+    first.set_ylim(bottom=0)
+    first.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    handles, labels = first.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4), frameon=False, fontsize=9)
+    if time.dtype.kind == "M":
+        figure.autofmt_xdate(rotation=30)
+    figure.supylabel("relative importance", fontsize=10)
+    note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
+    axis = "date" if time.dtype.kind == "M" else "decision"
+    figure.supxlabel(f"{axis}\n{_source(trace, note)}", fontsize=8)
+    return figure
+
+
+def _band(ax: Axes, draws: xr.DataArray, colour: str, label: str, probability: float) -> None:
+    tail = (1 - probability) / 2
+    time = draws["time"].values
+    low, middle, high = (np.asarray(edge) for edge in draws.quantile([tail, 0.5, 1 - tail], ("chain", "draw")))
+    ax.fill_between(time, low, high, color=colour, alpha=0.15, linewidth=0)
+    ax.plot(time, middle, color=colour, label=label, linewidth=2.0 if colour == TREND_COLOUR else 1.4)

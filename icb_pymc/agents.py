@@ -1,0 +1,76 @@
+"""Decisions of several agents: who decided what.
+
+Such decisions have a dimension `agent` with the names as its coordinate, and `decider` (time) is the position in it of
+whoever made the decision. Several agents may decide at the same time.
+"""
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from icb_pymc.errors import InputError
+
+
+def with_agents(decisions: xr.Dataset, agent: ArrayLike) -> xr.Dataset:
+    """Decisions (or arrivals) that say who decided; names are put in order, numbers by size.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    agent : array (time,)
+        The name or number of each decision's agent.
+    """
+    given = np.asarray(agent)
+    for position, name in enumerate(given):
+        # Only a missing number is unlike itself.
+        if name is None or name != name or str(name) == "":
+            raise InputError(f"agent: who made decision number {position + 1} is missing; give a name or a number.")
+    if given.dtype.kind not in "iu":
+        given = given.astype(str)
+    names, decider = np.unique(given, return_inverse=True)
+    coords = decisions.drop_vars("decider", errors="ignore").drop_dims("agent", errors="ignore")
+    return coords.assign_coords(agent=names.astype(str)).assign(decider=("time", decider.astype(np.int64)))
+
+
+def decisions_of(decisions: xr.Dataset, agent: str) -> xr.Dataset:
+    """The decisions of one agent, as if there were no others."""
+    position = position_of(decisions, agent)
+    mine = decisions["decider"].values == position
+    if not mine.any():
+        raise InputError(f"agent '{agent}' made none of the decisions.")
+    return decisions.isel(time=mine).drop_vars("decider").drop_dims("agent")
+
+
+def position_of(decisions: xr.Dataset, agent: str) -> int:
+    """Where an agent is along `agent`, or an `InputError` that names those there are."""
+    if "decider" not in decisions:
+        raise InputError("the decisions do not say who decided: give from_arrays `agent`, or a table such a column.")
+    names = [str(name) for name in decisions["agent"].values]
+    if str(agent) not in names:
+        raise InputError(f"there is no agent '{agent}' in the decisions; there are {', '.join(names)}.")
+    return names.index(str(agent))
+
+
+def check_agents(decisions: xr.Dataset, source: str) -> None:
+    """Raise `InputError` if the decisions say who decided, but not as they should."""
+    if "decider" not in decisions:
+        if "agent" in decisions.dims or "agent" in decisions.variables:
+            raise InputError(f"{source}: there is 'agent', but no 'decider' (time) that says which of them decided.")
+        return
+    decider = decisions["decider"]
+    if decider.dims != ("time",):
+        raise InputError(f"{source}: 'decider' has dims {decider.dims}, expected ('time',).")
+    if decider.dtype.kind not in "iu":
+        raise InputError(f"{source}: 'decider' holds {decider.dtype}, expected whole numbers: positions along 'agent'.")
+    if "agent" not in decisions.coords or decisions["agent"].dims != ("agent",):
+        raise InputError(f"{source}: coordinate 'agent' with the names of those who decided is missing.")
+    names = decisions["agent"].values
+    if len(set(names)) < len(names):
+        raise InputError(f"{source}: coordinate 'agent' has a name twice: {', '.join(map(str, names))}.")
+    outside = (decider.values < 0) | (decider.values >= len(names))
+    if outside.any():
+        step = int(np.argmax(outside))
+        raise InputError(
+            f"{source}: decider {decider.values[step]} of decision number {step + 1} is outside 0..{len(names) - 1}, "
+            f"the positions of {', '.join(map(str, names))}."
+        )

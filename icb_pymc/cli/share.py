@@ -1,0 +1,44 @@
+"""`icb share`: a trace small enough to be sent."""
+
+import argparse
+from pathlib import Path
+
+from icb_pymc.cli.options import add_verb, check_output, say, whole_number
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "share",
+        "Write a smaller trace for sharing: fewer draws, fewer times, half the digits; the file says so.",
+        "icb share trace.nc --draws 400 --every 6 -o shared.nc",
+    )
+    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("-o", "--output", required=True, help="trace to write")
+    parser.add_argument("--draws", type=whole_number, help="keep at most so many draws per chain (default: all)")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--every", type=whole_number, default=1, metavar="N", help="keep every N-th time")
+    chosen.add_argument("--times", nargs="+", metavar="TIME", help="keep these times: numbers, or dates")
+    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: float32")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, make smaller, write, and say what was left out."""
+    check_output(options.output, ".nc")
+    from icb_pymc.inference_data import group
+    from icb_pymc.memory import size_in_words
+    from icb_pymc.moments import moment_within
+    from icb_pymc.sharing import share
+    from icb_pymc.traces import read_trace, write_trace
+
+    trace = read_trace(options.trace)
+    time = group(trace, "constant_data")["time"].values
+    times = None if options.times is None else [moment_within(time, moment) for moment in options.times]
+    shared = share(trace, draws=options.draws, every=options.every, times=times, dtype=options.dtype)
+    write_trace(shared, options.output)
+    before, after = (Path(path).stat().st_size for path in (options.trace, options.output))
+    say(f"kept: {shared.attrs['shared']}")
+    say(f"written to {options.output} ({size_in_words(after)} instead of {size_in_words(before)})")
+    return 0

@@ -1,0 +1,138 @@
+"""`icb traces`: shared traces, how they were made, and whether they are still what they were."""
+
+import argparse
+from typing import Any
+
+from icb_pymc.cli.options import add_verb, say
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its own verbs."""
+    parser = add_verb(
+        verbs,
+        "traces",
+        "Shared traces: list, show, verify, add or open them.",
+        "icb traces list",
+    )
+    own = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    listing = add_verb(own, "list", "List the shared traces.", "icb traces list")
+    showing = add_verb(
+        own, "show", "Show what a trace is of and how to make it again.", "icb traces show nb-icb-sampling"
+    )
+    verifying = add_verb(
+        own,
+        "verify",
+        "Verify sizes, checksums, contents and checks; exit code 1 if anything is wrong.",
+        "icb traces verify",
+    )
+    adding = add_verb(
+        own,
+        "add",
+        "Add a trace to the registry, with the commands that make it again.",
+        'icb traces add shared.nc --name my-trace --made-by "icb fit nb_icb log.csv --seed 0 -o trace.nc" '
+        '--made-by "icb share trace.nc --draws 400 -o shared.nc"',
+    )
+    opening = add_verb(
+        own, "open", "Print what is in a trace and how to open it from Python.", "icb traces open nb-icb-sampling"
+    )
+    for each in (listing, showing, verifying, adding, opening):
+        each.add_argument("--folder", help="folder of the registry (default: traces, here or in the clone)")
+    for each in (showing, opening):
+        each.add_argument("name", help="as `icb traces list` shows it")
+    verifying.add_argument("name", nargs="?", help="only this one (default: all)")
+    adding.add_argument("trace", help="netCDF file written by `icb fit` or `icb share`")
+    adding.add_argument("--name", required=True, help="what to call it")
+    adding.add_argument(
+        "--made-by", action="append", required=True, metavar="COMMAND", help="in order; may be repeated"
+    )
+    adding.add_argument("--replace", action="store_true", help="put it in the place of one that has this name")
+    runs = ((listing, _list), (showing, _show), (verifying, _verify), (adding, _add), (opening, _open))
+    for each, run in runs:
+        each.set_defaults(run=run)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from icb_pymc.registry import read_registry, registry_folder
+
+    folder = registry_folder(options.folder)
+    entries = read_registry(folder)
+    if not entries:
+        say(f"no traces in {folder}; add one: icb traces add --help")
+    for entry in entries.values():
+        say(f"{entry.name:<18} {entry.bytes / 1e6:6.2f} MB  {entry.model} on {entry.data}")
+        say(f"{'':<18} {'':>9}  {_checks_in_words(entry.checks)}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from icb_pymc.registry import find_entry, path_of, registry_folder
+
+    folder = registry_folder(options.folder)
+    entry = find_entry(options.name, folder)
+    told = {
+        "file": f"{path_of(entry, folder)} ({entry.bytes} bytes)",
+        "sha256": entry.sha256,
+        "model": entry.model,
+        "data": entry.data,
+        "holds": entry.shared,
+        "checks": _checks_in_words(entry.checks),
+        "versions": ", ".join(f"{name} {version}" for name, version in entry.versions.items()),
+    }
+    say(entry.name)
+    for name, value in told.items():
+        say(f"  {name:<9} {value}")
+    say("\nto make it again:")
+    for command in entry.made_by:
+        say(f"  {command}")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from icb_pymc.registry import find_entry, read_registry, registry_folder, verify
+
+    folder = registry_folder(options.folder)
+    entries = [find_entry(options.name, folder)] if options.name else list(read_registry(folder).values())
+    wrong = 0
+    for entry in entries:
+        problems = verify(entry, folder)
+        wrong += bool(problems)
+        say(f"{entry.name}: {'; '.join(problems) or 'as registered, ' + _checks_in_words(entry.checks)}")
+    say(f"\n{len(entries) - wrong} of {len(entries)} traces are in order")
+    return 1 if wrong else 0
+
+
+def _add(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from icb_pymc.registry import add, registry_folder
+
+    # A folder that is named may get its first registry.
+    folder = registry_folder(options.folder or ("traces" if Path("traces").is_dir() else None))
+    entry = add(options.trace, options.name, options.made_by, folder, replace=options.replace)
+    say(f"{entry.name} added to {folder}: {_checks_in_words(entry.checks)}")
+    return 0
+
+
+def _open(options: argparse.Namespace) -> int:
+    import xarray as xr
+
+    from icb_pymc.inference_data import group, group_names
+    from icb_pymc.registry import find_entry, open_trace, path_of, registry_folder
+
+    folder = registry_folder(options.folder)
+    path = path_of(find_entry(options.name, folder), folder)
+    trace = open_trace(options.name, folder)
+    tree = xr.DataTree.from_dict({name: group(trace, name) for name in group_names(trace)})
+    tree.attrs = dict(trace.attrs)
+    say(str(tree))
+    given = "" if options.folder is None else f", folder={options.folder!r}"
+    say("\nfrom Python:")
+    say(f"  import icb_pymc; trace = icb_pymc.open_trace({options.name!r}{given})")
+    say(f"or without this package:\n  import xarray; posterior = xarray.open_dataset({str(path)!r}, group='posterior')")
+    return 0
+
+
+def _checks_in_words(checks: dict[str, Any]) -> str:
+    words = f"{checks.get('chains')} chains of {checks.get('draws')} draws, worst R-hat {checks.get('worst_rhat')}, "
+    words += f"worst bulk ESS {checks.get('worst_bulk_ess')}"
+    return f"{words}: {'passed' if checks.get('passed') else 'NOT passed'}"

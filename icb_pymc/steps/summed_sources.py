@@ -1,0 +1,270 @@
+"""Beliefs that are read linearly from several Gaussian variables at once: processes, constants, walks of agents.
+
+Each part has its own block of the state; what the belief reads from the blocks may differ from decision to decision.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import pymc as pm
+import scipy.linalg
+from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import MvNormalRV, NormalRV
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.agent_walks import AgentWalksRV
+from icb_pymc.kernels.shared_axes import covariance_root
+from icb_pymc.kernels.state_space import Noise
+from icb_pymc.processes import LinearProcessRV, WienerProcessRV
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values
+from icb_pymc.steps.graph import has_op, parameters
+
+# The filter keeps a covariance of the whole state: with more constants than this NUTS serves better.
+MOST_CONSTANTS = 500
+
+
+class Part(BeliefSource, Protocol):
+    """A source made of one variable, whose state can be told from it."""
+
+    def to_states(self, value: np.ndarray) -> np.ndarray:
+        """A path (T, d) of the state that shows as this value of the variable."""
+
+
+class ProcessPart(ProcessSource):
+    """A `WienerProcess` or a `LinearProcess`."""
+
+    def to_states(self, value: np.ndarray) -> np.ndarray:
+        return value
+
+
+class ConstantPart:
+    """A Gaussian variable that is the same at all times, of any shape."""
+
+    def __init__(self, variable: TensorVariable, shape: tuple[int, ...], times: int) -> None:
+        self.variables = [variable]
+        self.graphs = dict(zip(("mean", "scale"), parameters(variable), strict=True))
+        self._is_multivariate = has_op(variable, MvNormalRV)
+        self._shape, self._times = shape, times
+
+    def dynamics(self, values: Values) -> Dynamics:
+        d = int(np.prod(self._shape))
+        mean = np.broadcast_to(values["mean"], self._shape).ravel()
+        if self._is_multivariate:
+            k = self._shape[-1]
+            matrices = values["scale"].reshape(-1, k, k)
+            roots = np.array([covariance_root(matrix) for matrix in matrices])
+            root = scipy.linalg.block_diag(*np.broadcast_to(roots, (d // k, k, k)))
+        else:
+            root = np.diag(np.broadcast_to(values["scale"], self._shape).ravel())
+        flat = np.zeros((1, d, 0))
+        return _dynamics(mean, root, np.ones(1), flat)
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        return [states[0].reshape(self._shape).copy()]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        away = given[0].ravel() - dynamics.start_mean
+        return np.linalg.pinv(dynamics.start_root) @ away, np.zeros((self._times - 1, 0))
+
+    def to_states(self, value: np.ndarray) -> np.ndarray:
+        return np.tile(value.ravel(), (self._times, 1))
+
+
+class AgentWalksPart:
+    """`AgentWalks`: the state holds where each agent was seen last; only the one who decides next moves.
+
+    Parameters
+    ----------
+    variable : AgentWalks
+    decider : (T,)
+    """
+
+    def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
+        self.variables = [variable]
+        names = ("start_covariance", "innovation_covariance", "elapsed")
+        self.graphs = dict(zip(names, parameters(variable)[:3], strict=True))
+        # Agents without a decision say nothing and are not asked.
+        _, self._first, self._who = np.unique(decider, return_index=True, return_inverse=True)
+        self._agents, self._times = len(self._first), len(decider)
+        self._previous = np.full(self._times, -1)
+        for agent in range(self._agents):
+            mine = np.flatnonzero(self._who == agent)
+            self._previous[mine[1:]] = mine[:-1]
+
+    def _gaps(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Time from the first decision of all to each; from an agent's own previous one to this, or zero."""
+        clock = np.concatenate([[0.0], np.cumsum(values["elapsed"])])
+        return clock, np.where(self._previous >= 0, clock - clock[self._previous], 0.0)
+
+    def dynamics(self, values: Values) -> Dynamics:
+        start, innovation = values["start_covariance"], values["innovation_covariance"]
+        k = len(start)
+        clock, gap = self._gaps(values)
+        first_roots = [covariance_root(start + clock[t] * innovation) for t in self._first]
+        roots = np.zeros((self._times - 1, self._agents, k, k))
+        own = np.sqrt(gap[1:])[:, None, None] * covariance_root(innovation)
+        roots[np.arange(self._times - 1), self._who[1:]] = own
+        d = self._agents * k
+        move_root = roots.reshape(self._times - 1, d, k)
+        return _dynamics(np.zeros(d), scipy.linalg.block_diag(*first_roots), np.ones(1), move_root)
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        blocks = states.reshape(self._times, self._agents, -1)
+        return [blocks[np.arange(self._times), self._who]]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        (shown,) = given
+        start = np.linalg.pinv(dynamics.start_root) @ shown[self._first].ravel()
+        _, gap = self._gaps(values)
+        moved = (shown - shown[self._previous]) / np.sqrt(np.where(gap > 0, gap, 1.0))[:, None]
+        noise = moved @ np.linalg.pinv(covariance_root(values["innovation_covariance"])).T
+        return start, np.where(self._previous[1:, None] >= 0, noise[1:], 0.0)
+
+    def to_states(self, value: np.ndarray) -> np.ndarray:
+        blocks = np.zeros((self._times, self._agents, value.shape[1]))
+        blocks[np.arange(self._times), self._who] = value
+        return blocks.reshape(self._times, -1)
+
+
+class SummedSource:
+    """Beliefs read_t (state of all parts)_t + offset_t.
+
+    Parameters
+    ----------
+    parts : list of Part
+    sizes : list of int
+        Of their states.
+    read, offset : (T, k, d), (T, k)
+    """
+
+    def __init__(self, parts: list[Part], sizes: list[int], read: np.ndarray, offset: np.ndarray) -> None:
+        self._parts, self._sizes, self._read, self._offset = parts, sizes, read, offset
+        self.variables = [part.variables[0] for part in parts]
+        self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
+
+    def _values(self, values: Values) -> list[Values]:
+        return [{name: values[f"{i} {name}"] for name in part.graphs} for i, part in enumerate(self._parts)]
+
+    def _dynamics(self, values: Values) -> list[Dynamics]:
+        return [part.dynamics(mine) for part, mine in zip(self._parts, self._values(values), strict=True)]
+
+    def dynamics(self, values: Values) -> Dynamics:
+        blocks = self._dynamics(values)
+        moving = [block for block in blocks if block.move_root.shape[2]]
+        if len(moving) == 1:
+            scale, roots = moving[0].move_scale, [block.move_root for block in blocks]
+        else:
+            scale, roots = np.ones(1), [block.move_scale[:, None, None] * block.move_root for block in blocks]
+        decay = np.empty((0, sum(self._sizes)))
+        if any(len(block.decay) for block in blocks):
+            ones = [block.decay if len(block.decay) else np.ones((1, block.decay.shape[1])) for block in blocks]
+            decay = _beside(ones)
+        return Dynamics(
+            np.concatenate([block.start_mean for block in blocks]),
+            scipy.linalg.block_diag(*(block.start_root for block in blocks)),
+            decay,
+            _diagonal([block.left for block in blocks]),
+            _diagonal([block.right for block in blocks]),
+            _beside([block.drift for block in blocks]),
+            scale,
+            _diagonal(roots),
+            self._read,
+            self._offset,
+        )
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        paths = np.split(states, np.cumsum(self._sizes)[:-1], axis=1)
+        told = zip(self._parts, self._values(values), paths, strict=True)
+        return [np.ascontiguousarray(part.to_values(mine, path, noise, rng)[0]) for part, mine, path in told]
+
+    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        together = zip(self._parts, self._values(values), self._dynamics(values), given, strict=True)
+        noises = [part.to_noise(mine, block, [value]) for part, mine, block, value in together]
+        return np.concatenate([start for start, _ in noises]), np.concatenate([move for _, move in noises], axis=1)
+
+
+def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
+    """The Gaussian variables behind `belief` (time, feature), if it is linear in them and one of them moves."""
+    behind = set(ancestors([belief], blockers=set(model.basic_RVs)))
+    inside = [rv for rv in model.free_RVs if rv in behind]
+    shapes = model.eval_rv_shapes()
+    times = next((shapes[rv.name][0] for rv in inside if _moves(rv)), None)
+    if times is None:
+        return None
+    parts: list[Part] = []
+    for rv in inside:
+        if has_op(rv, AgentWalksRV):
+            decider = parameters(rv)[3]
+            if set(ancestors([decider])) & set(model.free_RVs):
+                return None
+            who = compile_graph([], model.replace_rvs_by_values([decider]), mode="FAST_COMPILE")()[0]
+            parts.append(AgentWalksPart(rv, who))
+        elif _moves(rv):
+            parts.append(ProcessPart(rv))
+        elif (has_op(rv, NormalRV) or has_op(rv, MvNormalRV)) and np.prod(shapes[rv.name]) <= MOST_CONSTANTS:
+            parts.append(ConstantPart(rv, shapes[rv.name], times))
+        else:
+            return None
+    reading = _linear_reading(model, belief, parts, [shapes[rv.name] for rv in inside])
+    return None if reading is None else SummedSource(parts, *reading)
+
+
+def _linear_reading(
+    model: pm.Model, belief: TensorVariable, parts: list[Part], shapes: list[tuple[int, ...]]
+) -> tuple[list[int], np.ndarray, np.ndarray] | None:
+    """Sizes of the parts' states, and read and offset with belief_t = read_t state_t + offset_t; None if not linear.
+
+    The readings are found at unit vectors.
+    """
+    inputs = [model.rvs_to_values[part.variables[0]] for part in parts]
+    (graph,) = model.replace_rvs_by_values([belief])
+    if (set(ancestors([graph])) & set(model.value_vars)) - set(inputs):
+        return None
+    evaluate = compile_graph(inputs, graph, mode="FAST_COMPILE", on_unused_input="ignore")
+    zeros = [np.zeros(shape) for shape in shapes]
+    offset = evaluate(*zeros)
+    rng = np.random.default_rng(0)
+    trials = [np.asarray(rng.standard_normal(zero.shape)) for zero in zeros]
+    paths = [part.to_states(trial) for part, trial in zip(parts, trials, strict=True)]
+    if offset.ndim != 2 or any(len(path) != len(offset) for path in paths):
+        return None
+    columns = []
+    for i, (part, path) in enumerate(zip(parts, paths, strict=True)):
+        for unit in np.eye(path.shape[1]):
+            (value,) = part.to_values({}, np.tile(unit, (len(offset), 1)), Noise(*[np.empty(0)] * 3), rng)
+            columns.append(evaluate(*zeros[:i], value, *zeros[i + 1 :]) - offset)
+    read = np.stack(columns, axis=-1)
+    states = np.concatenate(paths, axis=1)
+    is_linear = np.allclose((read @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
+    return ([path.shape[1] for path in paths], read, offset) if is_linear else None
+
+
+def _moves(rv: TensorVariable) -> bool:
+    return any(has_op(rv, op) for op in (WienerProcessRV, LinearProcessRV, AgentWalksRV))
+
+
+def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray, root: np.ndarray) -> Dynamics:
+    """A block that stays where it is but for its noise."""
+    d = len(start_mean)
+    flat = np.zeros((1, d, 0))
+    none = np.empty((0, d))
+    return Dynamics(start_mean, start_root, none, flat, flat, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d))
+
+
+def _beside(rows: list[np.ndarray]) -> np.ndarray:
+    """Rows (T-1 or 1, d) of the parts side by side."""
+    length = max(len(row) for row in rows)
+    return np.concatenate([np.broadcast_to(row, (length, row.shape[1])) for row in rows], axis=1)
+
+
+def _diagonal(matrices: list[np.ndarray]) -> np.ndarray:
+    """Matrices (T-1 or 1, d, q) of the parts as blocks along the diagonal."""
+    length = max(len(matrix) for matrix in matrices)
+    heights, widths = zip(*(matrix.shape[1:] for matrix in matrices), strict=True)
+    out = np.zeros((length, sum(heights), sum(widths)))
+    down = across = 0
+    for matrix, height, width in zip(matrices, heights, widths, strict=True):
+        out[:, down : down + height, across : across + width] = matrix
+        down, across = down + height, across + width
+    return out

@@ -1,0 +1,105 @@
+"""Hierarchical NB-ICB: several agents share a trend, which is a random walk, and each deviates from it."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+
+from icb_pymc.agent_walks import AgentWalks
+from icb_pymc.beliefs import BeliefSample
+from icb_pymc.decisions import elapsed_time
+from icb_pymc.declare import choose, decisions_model, hyperparameter
+from icb_pymc.errors import InputError
+from icb_pymc.models.nb_icb import is_zero
+from icb_pymc.policy import linear_utility
+from icb_pymc.processes import WienerProcess, as_covariance
+
+
+def hierarchical_nb_icb(
+    decisions: xr.Dataset,
+    *,
+    innovation_covariance: Any = 5e-5,
+    deviation_covariance: Any = 1e-3,
+    deviation_innovation_covariance: Any = 0.0,
+    sampling_covariance: Any = 5e-4,
+    alpha: Any = 20.0,
+    start_mean: Any = 0.0,
+    start_covariance: Any = None,
+    unit_of_time: str | None = None,
+) -> pm.Model:
+    """trend_t ~ N(trend_{t-1}, Sigma_B), belief_t = trend_t + deviation of who decides, rho_t ~ N(belief_t, Sigma_P).
+
+    `belief` (time, feature) is that of whoever decided at t, `trend` (time, feature) what all share, and `deviation`
+    that of each agent (agent, feature) or, where deviations move, of whoever decided at t (time, feature).
+
+    Parameters
+    ----------
+    decisions : Dataset
+        With `decider`: who decided.
+    innovation_covariance : number, vector or matrix
+        Sigma_B: how far the trend moves from one decision to the next, whoever makes them. Like the other covariances
+        and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the
+        model in whose context this is called.
+    deviation_covariance : number, vector or matrix
+        D: how far agents are from the trend (at the first decision, if deviations move). Zero: all follow the trend,
+        and there is no `deviation`.
+    deviation_innovation_covariance : number, vector or matrix
+        How far each agent's deviation moves from one decision to the next, whoever makes them. Zero: it stays.
+    sampling_covariance : number, vector or matrix
+        Sigma_P: how far rho_t strays from the belief. Zero: rho_t is the belief itself.
+    alpha : number
+        Inverse temperature of the softmax.
+    start_mean, start_covariance : number, vector or matrix
+        Of the first trend; by default the covariance is one innovation.
+    unit_of_time : str, optional
+        With it, e.g. ``"30D"``, innovations are per unit of time and not per decision. Decisions at the same time then
+        count as a thousandth of a unit apart.
+    """
+    if "decider" not in decisions:
+        raise InputError(
+            "hierarchical_nb_icb needs to know who decided: give from_arrays `agent`, or a table a column 'agent' (or "
+            "name it with --agent)."
+        )
+    if is_zero(deviation_covariance) and not is_zero(deviation_innovation_covariance):
+        raise InputError(
+            "deviation_covariance is zero, but deviations are to move: give it a small positive value to start from."
+        )
+    with decisions_model(decisions) as model:
+        features, dims = decisions.sizes["feature"], ("time", "feature")
+        model.add_coords({"agent": decisions["agent"].values})
+        decider = pm.Data("decider", decisions["decider"].values, dims="time")
+        elapsed = elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time))
+
+        def covariance(name: str, value: Any) -> Any:
+            return as_covariance(hyperparameter(name, value), features)
+
+        alpha = hyperparameter("alpha", alpha)
+        innovation = covariance("innovation_covariance", innovation_covariance)
+        trend = WienerProcess(
+            "trend",
+            start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
+            start_covariance=innovation if start_covariance is None else as_covariance(start_covariance, features),
+            innovation_covariance=innovation,
+            elapsed=elapsed,
+            dims=dims,
+        )
+        if is_zero(deviation_covariance):
+            belief = pm.Deterministic("belief", trend, dims=dims)
+        elif is_zero(deviation_innovation_covariance):
+            spread = covariance("deviation_covariance", deviation_covariance)
+            deviation = pm.MvNormal("deviation", np.zeros(features), spread, dims=("agent", "feature"))
+            belief = pm.Deterministic("belief", trend + deviation[decider], dims=dims)
+        else:
+            spread = covariance("deviation_covariance", deviation_covariance)
+            moves = covariance("deviation_innovation_covariance", deviation_innovation_covariance)
+            shown = AgentWalks("deviation", spread, moves, elapsed, decider, dims=dims)
+            belief = pm.Deterministic("belief", trend + shown, dims=dims)
+        if is_zero(sampling_covariance):
+            rho = pm.Deterministic("rho", belief, dims=dims)
+        else:
+            sampling = covariance("sampling_covariance", sampling_covariance)
+            rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=dims)
+        choose(linear_utility(rho, model["context"], alpha))
+    return model

@@ -1,0 +1,192 @@
+"""Hierarchical NB-ICB: its posterior against its definition, against NUTS, and against NB-ICB where it is the same."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from agreement import standard_error, z_scores
+from conftest import make_arrivals
+from dense_walks import dense_covariance
+
+from icb_pymc import fit, read_trace, write_trace
+from icb_pymc.agents import decisions_of, with_agents
+from icb_pymc.errors import InputError
+from icb_pymc.inference_data import group
+from icb_pymc.models import hierarchical_nb_icb
+
+SHARED = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 3.0, "start_covariance": 0.4}
+KINDS = {
+    "constant deviations": {"deviation_covariance": np.array([0.8, 0.3])},
+    "moving deviations": {"deviation_covariance": 0.3, "deviation_innovation_covariance": np.array([0.1, 0.4])},
+}
+DECIDER = np.array([1, 0, 1, 1, 2, 0])
+QUICK = {"tune": 100, "chains": 2, "seed": 1, "progressbar": False}
+
+
+def decisions_by(agents, seed=1):
+    arrivals = make_arrivals(len(agents), 3, 2, seed=seed, share_available=0.8)
+    rng = np.random.default_rng(seed)
+    chosen = [rng.choice(np.flatnonzero(row)) for row in arrivals["available"].values]
+    return with_agents(arrivals.assign(chosen=("time", np.array(chosen))), agents)
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    return decisions_by(DECIDER)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return decisions_by(["Turin"] * 12)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def fitted(request, decisions):
+    options = SHARED | KINDS[request.param]
+    return options, fit("hierarchical_nb_icb", decisions, draws=2500, **QUICK, **options)
+
+
+def dense_prior(options):
+    """Covariances over decisions and features of the trend and of the deviation of whoever decides."""
+    clock = np.arange(6.0)
+    trend = np.kron(np.full((6, 6), 0.4) + 0.1 * np.minimum.outer(clock, clock), np.eye(2))
+    start = options["deviation_covariance"] * np.eye(2)
+    move = options.get("deviation_innovation_covariance", 0.0) * np.eye(2)
+    return trend, dense_covariance(DECIDER, np.ones(5), start, move)
+
+
+def weighted_posterior(decisions, options, draws=200_000):
+    """Means of trend and belief by their definition: draws of the prior, weighed by the choices."""
+    rng = np.random.default_rng(0)
+    covariances = [*dense_prior(options), 0.2 * np.eye(12)]
+    trend, deviation, stray = (
+        rng.multivariate_normal(np.zeros(12), covariance, draws, method="eigh").reshape(draws, 6, 2)
+        for covariance in covariances
+    )
+    rho = trend + deviation + stray
+    utility = 3.0 * np.einsum("tak,ntk->nta", decisions["context"].values, rho)
+    utility = np.where(decisions["available"].values, utility, -np.inf)
+    taken = utility[:, np.arange(6), decisions["chosen"].values]
+    weight = np.exp((taken - np.logaddexp.reduce(utility, axis=2)).sum(axis=1))
+    weight /= weight.sum()
+    told = np.stack([trend, trend + deviation])
+    mean = np.einsum("n,vntk->vtk", weight, told)
+    error = np.sqrt(np.einsum("n,vntk->vtk", weight**2, (told - mean[:, None]) ** 2))
+    return mean, error
+
+
+def test_the_posterior_is_that_of_the_definition(decisions, fitted):
+    options, trace = fitted
+    expected, error = weighted_posterior(decisions, options)
+    posterior = group(trace, "posterior")
+    draws = np.stack([posterior["trend"].values, posterior["belief"].values], axis=2)
+    scores = (draws.mean(axis=(0, 1)) - expected) / np.hypot(standard_error(draws), error)
+    assert np.abs(scores).max() < 4.5
+    assert np.sqrt(np.mean(scores**2)) < 1.6
+
+
+def test_the_belief_is_the_trend_and_the_deviation_of_who_decides(decisions, fitted):
+    posterior = group(fitted[1], "posterior")
+    deviation = posterior["deviation"]
+    shown = deviation.isel(agent=decisions["decider"]) if "agent" in deviation.dims else deviation
+    np.testing.assert_allclose(posterior["belief"], (posterior["trend"] + shown).transpose(*posterior["belief"].dims))
+
+
+def test_a_trace_tells_who_decided_after_it_was_written_and_read(decisions, fitted, tmp_path):
+    write_trace(fitted[1], tmp_path / "trace.nc")
+    again = read_trace(tmp_path / "trace.nc")
+    data = group(again, "constant_data")
+    assert data["agent"].values.tolist() == ["0", "1", "2"]
+    np.testing.assert_array_equal(data["decider"], decisions["decider"])
+    for name in ("trend", "deviation", "belief"):
+        np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted[1], "posterior")[name])
+
+
+def test_without_deviations_draws_are_those_of_nb_icb(alone):
+    options = {"draws": 50, **QUICK, **SHARED}
+    hierarchical = fit("hierarchical_nb_icb", alone, deviation_covariance=0.0, **options)
+    plain = fit("nb_icb", alone, **options)
+    np.testing.assert_array_equal(*(group(trace, "posterior")["belief"] for trace in (hierarchical, plain)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_agent_with_a_deviation_is_nb_icb_with_as_much_more_spread(alone, kind):
+    given = {"deviation_innovation_covariance": 0.0} | KINDS[kind]
+    options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
+    hierarchical = fit("hierarchical_nb_icb", alone, **options, **SHARED | given)
+    wider = SHARED | {
+        "start_covariance": 0.4 + given["deviation_covariance"],
+        "innovation_covariance": 0.1 + given["deviation_innovation_covariance"],
+    }
+    plain = fit("nb_icb", alone, **options, **wider)
+    assert hierarchical.attrs["log_evidence"] == pytest.approx(plain.attrs["log_evidence"], abs=1e-8)
+
+
+def test_how_far_agents_deviate_may_be_learnt(decisions):
+    trace = fit(
+        "hierarchical_nb_icb",
+        decisions,
+        draws=20,
+        **QUICK,
+        deviation_covariance=pm.HalfNormal.dist(0.1),
+        deviation_innovation_covariance=pm.HalfNormal.dist(0.1),
+    )
+    assert trace.attrs["sampler"] == "utility_hmc"
+    assert (group(trace, "posterior")["deviation_covariance"].std(("chain", "draw")) > 0).all()
+    assert (group(trace, "posterior")["deviation_innovation_covariance"].std(("chain", "draw")) > 0).all()
+
+
+def test_decisions_of_several_agents_may_share_their_times(decisions):
+    shared = decisions.assign_coords(time=[1, 1, 1, 2, 2, 2])
+    trace = fit(
+        "hierarchical_nb_icb", shared, draws=20, **QUICK, **SHARED, **KINDS["moving deviations"], unit_of_time=1
+    )
+    assert np.isfinite(group(trace, "posterior")["belief"]).all()
+
+
+def test_what_the_model_needs_is_said(decisions):
+    with pytest.raises(InputError, match="needs to know who decided"):
+        hierarchical_nb_icb(decisions_of(decisions, "1"))
+    with pytest.raises(InputError, match="deviation_covariance is zero"):
+        hierarchical_nb_icb(decisions, deviation_covariance=0.0, deviation_innovation_covariance=0.1)
+
+
+def test_agents_with_few_decisions_are_told_better_together_than_apart():
+    agents = 8
+    rng = np.random.default_rng(0)
+    trend, deviation = np.array([0.6, -0.3, 0.1]), 0.3 * rng.normal(size=(agents, 3))
+    decider = rng.permutation(np.repeat(np.arange(agents), 25))
+    context = rng.normal(size=(len(decider), 2, 3))
+    utility = 3 * np.einsum("tak,tk->ta", context, trend + deviation[decider])
+    arrivals = make_arrivals(len(decider), 2, 3)
+    arrivals["context"] = (("time", "action", "feature"), context)
+    chosen = np.argmax(utility + rng.gumbel(size=utility.shape), axis=1)
+    decisions = with_agents(arrivals.assign(chosen=("time", chosen)), decider)
+    options = {"method": "laplace", "draws": 100, "seed": 0, "progressbar": False, "alpha": 3.0}
+    options |= {"innovation_covariance": 1e-6, "sampling_covariance": 0.0}
+
+    def error(trace, truth):
+        mean = group(trace, "posterior")["belief"].mean(("chain", "draw"))
+        return float(np.abs(mean.values - truth).sum(axis=1).mean())
+
+    truth = trend + deviation[decider]
+    together = fit("hierarchical_nb_icb", decisions, **options, start_covariance=0.3, deviation_covariance=0.09)
+    pooled = fit("nb_icb", decisions, **options, start_covariance=0.3)
+    apart = [
+        error(fit("nb_icb", decisions_of(decisions, str(j)), **options, start_covariance=0.39), trend + deviation[j])
+        for j in range(agents)
+    ]
+    assert error(together, truth) < min(error(pooled, truth), np.mean(apart))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_engine_and_nuts_agree_also_on_how_far_agents_deviate(decisions, kind):
+    given = SHARED | KINDS[kind]
+    learnt = {name: pm.LogNormal.dist(np.log(0.3), 0.5) for name in KINDS[kind]}
+    options = {"chains": 2, "seed": 1, "progressbar": False, **given, **learnt}
+    ours = group(fit("hierarchical_nb_icb", decisions, draws=6000, tune=1000, **options), "posterior")
+    nuts = group(fit("hierarchical_nb_icb", decisions, draws=3000, tune=1000, kernel="nuts", **options), "posterior")
+    for name in ("belief", "trend", "deviation", *learnt):
+        scores = z_scores(ours[name].values, nuts[name].values)
+        assert np.abs(scores).max() < 5
+        assert np.sqrt(np.mean(scores**2)) < 1.8

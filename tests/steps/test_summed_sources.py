@@ -1,0 +1,146 @@
+"""Beliefs read from several Gaussian variables: what the engine makes of them, against dense formulas."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from conftest import make_arrivals
+from dense_walks import DECIDER, ELAPSED, MOVE, START, dense_covariance
+
+from icb_pymc.agent_walks import AgentWalks
+from icb_pymc.beliefs import BeliefSample
+from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.state_space import Noise, empty_noise, run
+from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.processes import LinearProcess, WienerProcess
+from icb_pymc.steps import UtilityHMC
+from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
+
+ALPHA, STRAY = 3.0, np.array([[0.5, 0.1], [0.1, 0.4]])
+SHIFT = np.array([0.3, -0.4])
+CHOSEN = np.array([0, 1, 0, 0, 1, 0, 1])
+ARRIVALS = make_arrivals(7, 2, 2, seed=4)
+CLOCK = np.concatenate([[0.0], np.cumsum(ELAPSED)])
+
+
+def trend(name="trend"):
+    return WienerProcess(name, SHIFT, 2 * START, MOVE, ELAPSED)
+
+
+def constant_deviations():
+    return pm.MvNormal("deviation", SHIFT, START, shape=(4, 2))[DECIDER]
+
+
+def of_different_scales():
+    return pm.Normal("deviation", SHIFT, np.array([1.0, 0.5]), shape=(4, 2))[DECIDER]
+
+
+def walks():
+    return AgentWalks("deviation", START, MOVE, ELAPSED, DECIDER)
+
+
+def decaying():
+    return LinearProcess("deviation", SHIFT, START, 0.5 * np.eye(2), MOVE, steps=6)
+
+
+def twice_the_first():
+    return 2 * LinearProcess("deviation", SHIFT, START, np.array([[0.5, 0.2], [0.0, 0.4]]), MOVE, steps=6)[:, :1] + 0.1
+
+
+def powers(matrix):
+    """Covariances of the states of x_{t+1} = F x_t + noise, densely."""
+    blocks, variances = np.zeros((7, 2, 7, 2)), [START]
+    for _ in range(6):
+        variances.append(matrix @ variances[-1] @ matrix.T + MOVE)
+    for s in range(7):
+        move = np.eye(2)
+        for t in range(s, 7):
+            blocks[t, :, s] = move @ variances[s]
+            blocks[s, :, t] = blocks[t, :, s].T
+            move = matrix @ move
+    return blocks
+
+
+SAME = DECIDER[:, None] == DECIDER
+FIRST = powers(np.array([[0.5, 0.2], [0.0, 0.4]]))[:, 0, :, 0]
+# What makes the second part, and its covariance over decisions and features.
+SECOND = {
+    "constants": (constant_deviations, np.kron(SAME, START)),
+    "constants of different scales": (of_different_scales, np.kron(SAME, np.diag([1.0, 0.25]))),
+    "walks": (walks, dense_covariance()),
+    "a decaying process": (decaying, powers(0.5 * np.eye(2)).reshape(14, 14)),
+    "a reading of a process": (twice_the_first, np.kron(4 * FIRST, np.ones((2, 2)))),
+}
+
+
+def model_of(second):
+    with pm.Model() as model:
+        belief = pm.Deterministic("belief", trend() + second())
+        rho = BeliefSample("rho", belief, np.linalg.cholesky(STRAY))
+        utility = linear_utility(rho, ARRIVALS["context"].values, ALPHA)
+        SoftmaxChoice("chosen", utility, ARRIVALS["available"].values, observed=CHOSEN)
+    return model
+
+
+def space_of(model):
+    found = find_linear_gaussian(model)
+    assert found is not None
+    reader = LinearGaussianModel(model, found)
+    values = reader.values(model.initial_point())
+    return reader, values, *reader.state_space(values)
+
+
+@pytest.mark.parametrize("kind", SECOND)
+def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
+    second, covariance = SECOND[kind]
+    _, _, _, space = space_of(model_of(second))
+    noise, columns = empty_noise(space), []
+    for part in noise:
+        part[...] = 0.0
+    states = np.empty((7, space.reading.shape[1]))
+    for part in noise:
+        for i in range(part.size):
+            part.ravel()[i] = 1.0
+            columns.append(np.empty(len(space.offset)))
+            run(space, noise, False, states, columns[-1])
+            part.ravel()[i] = 0.0
+    found = np.array(columns).T @ np.array(columns)
+    belief = np.kron(np.ones((7, 7)), 2 * START) + np.kron(np.minimum.outer(CLOCK, CLOCK), MOVE) + covariance
+    rho = belief + np.kron(np.eye(7), STRAY)
+    contrasts = choice_contrasts(ARRIVALS["context"].values, ARRIVALS["available"].values, CHOSEN, ALPHA).values
+    reads = np.zeros((7, 14))
+    for t in range(7):
+        reads[t, 2 * t : 2 * t + 2] = contrasts[t]
+    np.testing.assert_allclose(found, reads @ rho @ reads.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", SECOND)
+def test_values_of_the_variables_become_noise_and_come_back(kind):
+    model = model_of(SECOND[kind][0])
+    reader, values, dynamics, space = space_of(model)
+    names = ["trend", "deviation", "rho"]
+    point = dict(zip(names, pm.draw([model[name] for name in names], random_seed=1, mode="FAST_COMPILE"), strict=True))
+    noise = reader.to_noise(values, dynamics, space, point)
+    states = np.empty((7, space.reading.shape[1]))
+    run(space, noise, True, states, np.empty(7))
+    told = reader.to_point(values, dynamics, states, noise, np.random.default_rng(0))
+    for name in names:
+        np.testing.assert_allclose(told[name], point[name], atol=1e-9)
+    assert isinstance(noise, Noise)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        lambda: walks() ** 2,
+        lambda: pm.math.concatenate([walks()[1:], np.zeros((1, 2))]),
+        lambda: pm.Laplace("deviation", 0.0, 1.0, shape=(4, 2))[DECIDER],
+        lambda: pm.Normal("deviation", 0.0, 1.0, shape=(300, 2))[DECIDER],
+        lambda: walks() * pm.HalfNormal("scale", 1.0),
+    ],
+    ids=["not linear", "of another time", "not Gaussian", "too many constants", "a reading that is learnt"],
+)
+def test_what_is_not_a_sum_of_gaussian_parts_is_left_to_others(second):
+    model = model_of(second)
+    assert find_linear_gaussian(model) is None
+    with model:
+        assert UtilityHMC.competence(model["rho"], True) == 0
