@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
-import pytensor
 import pytensor.tensor as pt
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
 from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.scans import scan_over_time
 
 
 class GaussianBelief(NamedTuple):
@@ -33,6 +34,16 @@ class GaussianBelief(NamedTuple):
         """x' Sigma x for each row x of `context`."""
         projected = (context[..., :, None] * self.root).sum(axis=-2)
         return (projected**2).sum(axis=-1)
+
+
+class PointBelief(NamedTuple):
+    """A belief that is one estimate of the reward parameter and knows nothing of how sure it is."""
+
+    mean: TensorVariable
+
+
+# Any named tuple of tensors with a `mean` is a belief.
+Belief = Any
 
 
 def isotropic_belief(mean: Any, variance: Any, features: int) -> GaussianBelief:
@@ -63,16 +74,16 @@ def bayesian_update(
 
 
 def run_updates(
-    initial: GaussianBelief,
-    update: Callable[[GaussianBelief, TensorVariable, TensorVariable], GaussianBelief],
+    initial: Belief,
+    update: Callable[[Belief, TensorVariable, TensorVariable], Belief],
     chosen_context: TensorVariable,
     reward: TensorVariable,
-) -> GaussianBelief:
+) -> Belief:
     """All beliefs beta_1, ..., beta_T: one update function, run by scan over what was chosen and felt.
 
     Parameters
     ----------
-    initial : GaussianBelief
+    initial : named tuple of tensors
         beta_1.
     update : callable
         ``update(belief, chosen_context, reward) -> belief``, the belief-update function f.
@@ -82,23 +93,17 @@ def run_updates(
 
     Returns
     -------
-    GaussianBelief
+    named tuple of tensors
         With a leading time dimension.
     """
 
     def one_update(
-        context_t: TensorVariable, reward_t: TensorVariable, mean: TensorVariable, root: TensorVariable
+        context_t: TensorVariable, reward_t: TensorVariable, *fields: TensorVariable
     ) -> tuple[TensorVariable, ...]:
-        return tuple(update(GaussianBelief(mean, root), context_t, reward_t))
+        return tuple(update(type(initial)(*fields), context_t, reward_t))
 
-    later = pytensor.scan(
-        one_update,
-        sequences=[chosen_context[:-1], reward[:-1]],
-        outputs_info=list(initial),
-        return_updates=False,
-    )
-    first_and_later = [pt.concatenate([first[None], rest]) for first, rest in zip(initial, later, strict=True)]
-    return GaussianBelief(*first_and_later)
+    later = scan_over_time(one_update, [chosen_context[:-1], reward[:-1]], list(initial))
+    return type(initial)(*(pt.concatenate([first[None], rest]) for first, rest in zip(initial, later, strict=True)))
 
 
 class BayesianLearning(OpFromGraph):
@@ -113,6 +118,34 @@ def bayesian_learning(
     mean, root, context, felt, noise = dummies = [value.type() for value in inputs]
     path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, felt)
     return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
+
+
+class PredictionErrorLearning(OpFromGraph):
+    """The graph of `prediction_error_learning`, kept whole so that steps can see that beliefs are linear in rewards."""
+
+
+def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, reward: Any) -> TensorVariable:
+    """Means (time, feature) of a learner by prediction errors: mu_{t+1} = mu_t + g_t (r_t - <mu_t, x_t>).
+
+    Parameters
+    ----------
+    start_mean : tensor (feature,)
+        mu_1.
+    gain : tensor (time - 1, feature)
+        g_t: a learning rate times x_t for the delta rule, Sigma_t x_t / (sigma^2 + x_t' Sigma_t x_t) for equation 1.
+    chosen_context : tensor (time, feature)
+        x_t[a_t].
+    reward : tensor (time,)
+    """
+    inputs = [pt.as_tensor(value, dtype="float64") for value in (start_mean, gain, chosen_context, reward)]
+    start, gains, context, felt = dummies = [value.type() for value in inputs]
+    later = scan_over_time(
+        lambda gain_t, context_t, reward_t, mean: (mean + gain_t * (reward_t - (mean * context_t).sum()),),
+        [gains, context[:-1], felt[:-1]],
+        [start],
+    )
+    path = pt.concatenate([start[None], later[0]])
+    return PredictionErrorLearning(dummies, [path], inline=True)(*inputs)
 
 
 class ConstantWithin(OpFromGraph):

@@ -39,14 +39,14 @@ def entries() -> Iterator[Entry]:
                 yield Entry(file.stem, kind, module, summary)
 
 
-def find(name: str, kind: str) -> Callable[..., Any]:
+def find(name: str) -> Callable[..., Any]:
     """The function that declares the model `name`, or an `InputError` that names the nearest."""
-    found = {entry.name: entry for entry in entries() if entry.kind == kind}
+    found = {entry.name: entry for entry in entries()}
     key = name.replace("-", "_")
     if key not in found:
         near = difflib.get_close_matches(key, found, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(found)}."
-        raise InputError(f"there is no {kind} called '{name}': {hint}")
+        raise InputError(f"there is no model called '{name}': {hint}")
     return getattr(import_module(found[key].module), key)
 
 

@@ -124,7 +124,7 @@ def fit(
         how it was made, with ``interrupted`` whether it holds only the draws made before an interrupt, with
         ``approximation`` whether it is one, and for Laplace's method the ``log_evidence``.
     """
-    declare = find(model, "inverse model") if isinstance(model, str) else model
+    declare = find(model) if isinstance(model, str) else model
     validate(decisions)
     chosen = _preset(declare, preset, decisions)
     asked = {"method": method, "kernel": kernel, "draws": draws, "tune": tune, "chains": chains}

@@ -60,7 +60,7 @@ def one_step_ahead(
         With the name of the model, and, where there are hyperparameters, how many draws of them still counted at the
         end (``effective_prior_draws``) as attrs.
     """
-    declare = find(model, "inverse model") if isinstance(model, str) else model
+    declare = find(model) if isinstance(model, str) else model
     steps = decisions.sizes["time"]
     begin = steps // 10 if start is None else start
     if not 0 <= begin < steps:
@@ -103,7 +103,7 @@ def one_step_ahead(
 
 def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar: bool = False) -> xr.DataArray:
     """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it tells."""
-    declare = find(str(trace.attrs.get("model")), "inverse model")
+    declare = find(str(trace.attrs.get("model")))
     told = json.loads(trace.attrs.get("hyperparameters", "{}"))
     defaults = settings(declare, {})
     for name, value in told.items():

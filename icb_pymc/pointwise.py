@@ -21,9 +21,9 @@ from icb_pymc.inference_data import from_groups, group
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
-from icb_pymc.steps.graph import has_op, parameters
+from icb_pymc.steps.graph import bare, has_op, parameters
 from icb_pymc.steps.learning import covariances_of, is_learnt
-from icb_pymc.steps.linear_gaussian import bare, compressed, read_rows
+from icb_pymc.steps.linear_gaussian import compressed, read_rows
 
 # Log-likelihoods beyond this size are not kept unless asked for.
 MOST_BYTES = 200_000_000
@@ -85,7 +85,7 @@ def pointwise(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
         return None
     (choice,) = choices
     utility = parameters(choice)[0]
-    if has_op(utility, LinearUtility) and utility.owner.inputs[2].type.ndim == 0:
+    if has_op(utility, LinearUtility) and utility.owner.inputs[2].type.ndim == 0 and len(utility.owner.inputs) == 3:
         return _integrated(model, choice, posterior)
     if any(has_op(rv, BeliefSampleRV) for rv in model.free_RVs):
         return None

@@ -1,5 +1,6 @@
 """Parts to declare a choice with: the utility of each candidate, and a softmax over those available."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from pytensor.tensor.variable import TensorVariable
 
 
 class LinearUtility(OpFromGraph):
-    """The graph of alpha <rho, x[a]>, kept whole so that steps can see that a utility is linear in rho."""
+    """The graph of alpha <rho, x[a]> + bonus[a], kept whole so that steps can see that a utility is linear in rho."""
 
 
-def linear_utility(rho: Any, context: Any, alpha: Any = 1.0) -> TensorVariable:
-    """Utility alpha <rho_t, x_t[a]> of each candidate, shape (..., action).
+def linear_utility(rho: Any, context: Any, alpha: Any = 1.0, bonus: Any = None) -> TensorVariable:
+    """Utility alpha <rho_t, x_t[a]> of each candidate, plus a bonus if there is one, shape (..., action).
 
     Parameters
     ----------
@@ -25,12 +26,15 @@ def linear_utility(rho: Any, context: Any, alpha: Any = 1.0) -> TensorVariable:
     context : tensor (..., action, feature)
     alpha : tensor or number
         Inverse temperature of the softmax.
+    bonus : tensor (..., action), optional
+        What is added to the utility of each candidate, for optimism say.
     """
-    inputs = [pt.as_tensor(value, dtype="float64") for value in (rho, context, alpha)]
+    given = (rho, context, alpha) if bonus is None else (rho, context, alpha, bonus)
+    inputs = [pt.as_tensor(value, dtype="float64") for value in given]
     dummies = [value.type() for value in inputs]
-    weights, features, temperature = dummies
+    weights, features, temperature, *added = dummies
     # A sum of products, not a dot: without BLAS a dot in the graph is many times slower.
-    utility = temperature * (features * weights[..., None, :]).sum(axis=-1)
+    utility = sum(added, start=temperature * (features * weights[..., None, :]).sum(axis=-1))
     return LinearUtility(dummies, [utility], inline=True)(*inputs)
 
 
@@ -86,6 +90,22 @@ class SoftmaxChoice(Discrete):
         log_probability = chosen_utility - pt.logsumexp(masked, axis=-1)
         inside = pt.and_(value >= 0, value < masked.shape[-1])
         return pt.where(inside, log_probability, -np.inf)
+
+
+def with_lapses(rate: Any) -> Callable[[TensorVariable, TensorVariable], TensorVariable]:
+    """A choice rule for `learn`: with probability `rate` any available candidate, all alike, otherwise softmax.
+
+    A choice rule maps utilities and who is available, both (action,), to the logarithms of the candidates' weights.
+    """
+
+    def rule(utility: TensorVariable, available: TensorVariable) -> TensorVariable:
+        masked = mask_utility(utility, available)
+        probability = pt.exp(masked - pt.logsumexp(masked, axis=-1, keepdims=True))
+        alike = pt.cast(available, "float64") / pt.cast(available, "float64").sum(axis=-1, keepdims=True)
+        # Those who are not available have no weight, whose logarithm is left out for the sake of gradients.
+        return pt.log(pt.where(pt.cast(available, "bool"), (1 - rate) * probability + rate * alike, 1.0))
+
+    return rule
 
 
 def mask_utility(utility: TensorVariable, available: TensorVariable) -> TensorVariable:

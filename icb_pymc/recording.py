@@ -8,9 +8,11 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
+from icb_pymc.belief_paths import learnt_belief
 from icb_pymc.errors import InputError
 
-LATENTS = ("rho", "reward")
+# Noise that rho and rewards may be declared by tells nothing that they do not.
+LATENTS = ("rho", "reward", "rho_noise", "reward_noise")
 DTYPES = ("float64", "float32")
 
 
@@ -51,8 +53,10 @@ class Recording:
     def declare(self, model: pm.Model) -> list[str]:
         """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""
         wanted = [rv for rv in model.free_RVs if self.latents or rv.name != "rho"]
-        told = ("belief", "rho_env", "rho") if self.latents else ("belief", "rho_env")
-        wanted += [variable for variable in model.deterministics if variable.name in told]
+        told = ("belief", "rho_env", "rho", "reward") if self.latents else ("belief", "rho_env")
+        # The beliefs of a learner are computed later: their scan takes too long to be run at every draw.
+        later = () if learnt_belief(model) is None else ("belief",)
+        wanted += [rv for rv in model.deterministics if rv.name in told and rv.name not in later]
         if self.is_plain:
             return [variable.name for variable in wanted]
         model.add_coord("kept_time", self.times)

@@ -1,5 +1,6 @@
 """B-ICB: a Bayesian learner, whose rewards were never seen (Algorithm 1)."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,12 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.beliefs import BeliefSample, GaussianBelief, bayesian_learning, isotropic_belief
+from icb_pymc.beliefs import GaussianBelief, bayesian_update
+from icb_pymc.declare import decisions_model, environment, hyperparameter
 from icb_pymc.errors import InputError
-from icb_pymc.observed import chosen_context, decisions_model, hyperparameter, observe_choice
-from icb_pymc.policy import linear_utility
+from icb_pymc.learning import learn, starting_belief
 from icb_pymc.presets import Preset
 from icb_pymc.processes import as_covariance
-from icb_pymc.rewards import LinearReward
 
 # Prior mean and standard deviation of log s.
 STRENGTH = (float(np.log(10)), 1.5)
@@ -53,24 +53,21 @@ def b_icb(
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
         alpha, sigma = hyperparameter("alpha", alpha), hyperparameter("sigma", sigma)
-        chosen = chosen_context(decisions)
-        rho_env = pm.MvNormal(
-            "rho_env",
-            mu=(-1 / features if rho_env_mean is None else rho_env_mean) * np.ones(features),
-            cov=as_covariance((2 / features) ** 2 if rho_env_covariance is None else rho_env_covariance, features),
-            dims="feature",
-        )
-        reward = LinearReward("reward", rho_env, chosen, sigma, dims="time")
         mean = hyperparameter("start_mean", -1 / features if start_mean is None else start_mean)
         if start_covariance is None:
             prior = pm.LogNormal.dist(*STRENGTH) if strength is None else strength
-            initial = isotropic_belief(mean, sigma**2 / hyperparameter("strength", prior), features)
+            initial = starting_belief(sigma, hyperparameter("strength", prior), mean)
         else:
             root = pt.linalg.cholesky(as_covariance(start_covariance, features))
             initial = GaussianBelief(mean * pt.ones(features), root)
-        beliefs = bayesian_learning(initial, chosen, reward, sigma)
-        rho = BeliefSample("rho", beliefs.mean, beliefs.root, dims=("time", "feature"))
-        observe_choice(decisions, linear_utility(rho, model["context"], alpha))
+        learn(
+            initial,
+            update=partial(bayesian_update, sigma=sigma),
+            act_on=GaussianBelief.draw,
+            alpha=alpha,
+            sigma=sigma,
+            rho_env=environment(rho_env_mean, rho_env_covariance),
+        )
     return model
 
 

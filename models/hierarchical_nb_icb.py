@@ -10,9 +10,9 @@ import xarray as xr
 from icb_pymc.agent_walks import AgentWalks
 from icb_pymc.beliefs import BeliefSample
 from icb_pymc.decisions import elapsed_time
+from icb_pymc.declare import choose, decisions_model, hyperparameter
 from icb_pymc.errors import InputError
 from icb_pymc.models.nb_icb import is_zero
-from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
 from icb_pymc.policy import linear_utility
 from icb_pymc.processes import WienerProcess, as_covariance
 
@@ -101,5 +101,5 @@ def hierarchical_nb_icb(
         else:
             sampling = covariance("sampling_covariance", sampling_covariance)
             rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=dims)
-        observe_choice(decisions, linear_utility(rho, model["context"], alpha))
+        choose(linear_utility(rho, model["context"], alpha))
     return model

@@ -11,7 +11,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSample
 from icb_pymc.decisions import elapsed_time
-from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
+from icb_pymc.declare import choose, decisions_model, hyperparameter
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import Preset
 from icb_pymc.processes import WienerProcess, as_covariance
@@ -70,7 +70,7 @@ def nb_icb(
             utility = linear_utility(rho, model["context"], alpha)
         else:
             utility = alpha * mean_reward(rho, model["context"])
-        observe_choice(decisions, utility)
+        choose(utility)
     return model
 
 

@@ -80,7 +80,7 @@ def test_a_history_goes_from_raw_file_to_dated_decisions(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["simulate", "nobody"], "no agent called 'nobody'"),
+        (["simulate", "nobody"], "no model called 'nobody'"),
         (["simulate", "linear", "--set", "beta=1"], "no hyperparameter 'beta'"),
         (["simulate", "linear", "--set", "beta"], "write it as name=value"),
         (["simulate", "linear", "--set", "alpha=high"], "'high' is not a number"),
@@ -126,7 +126,7 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["fit", "nb_icb", "nowhere.nc"], "nowhere.nc: there is no such file"),
-        (["fit", "nobody", "nowhere.nc"], "no inverse model called 'nobody'"),
+        (["fit", "nobody", "nowhere.nc"], "no model called 'nobody'"),
         (["fit", "nb_icb", "nowhere.nc", "--learn", "strength"], "'nb_icb' has no hyperparameter 'strength'"),
         (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
         (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),

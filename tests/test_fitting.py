@@ -112,14 +112,14 @@ def test_a_model_of_ones_own_may_take_plain_arguments_be_partial_and_compute_its
 
     import pymc as pm
 
-    from icb_pymc.observed import decisions_model, observe_choice
+    from icb_pymc.declare import choose, decisions_model
     from icb_pymc.policy import linear_utility
 
     def constant(decisions, alpha=2.0):
         with decisions_model(decisions) as model:
             weights = pm.Normal("weights", dims="feature")
             belief = pm.Deterministic("belief", weights * np.ones((40, 1)), dims=("time", "feature"))
-            observe_choice(decisions, linear_utility(belief, model["context"], alpha))
+            choose(linear_utility(belief, model["context"], alpha))
         return model
 
     options = {"draws": 20, "tune": 20, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}

@@ -8,9 +8,9 @@ import xarray as xr
 from conftest import make_arrivals
 
 from icb_pymc import fit, simulate
+from icb_pymc.declare import choose, decisions_model
 from icb_pymc.inference_data import group, group_names
 from icb_pymc.models import nb_icb
-from icb_pymc.observed import decisions_model, observe_choice
 from icb_pymc.pointwise import pointwise, pointwise_groups
 from icb_pymc.policy import linear_utility
 
@@ -103,7 +103,7 @@ def test_a_model_of_ones_own_is_judged_by_pymc_where_its_utility_is_not_linear(d
         with decisions_model(decisions) as model:
             weights = pm.Normal("rho_env", dims="feature")
             utility = pm.math.tanh(linear_utility(weights * np.ones((15, 1)), model["context"], 1.0))
-            observe_choice(decisions, utility)
+            choose(utility)
         return model
 
     draws = np.random.default_rng(0).normal(size=(2, 5, 3))

@@ -9,9 +9,9 @@ import pytensor
 import pytensor.tensor as pt
 import xarray as xr
 
+from icb_pymc.declare import choose, chosen_context, decisions_model
 from icb_pymc.kernels.reward_path import covariance_path
 from icb_pymc.models.nb_icb import paper
-from icb_pymc.observed import chosen_context, decisions_model, observe_choice
 from icb_pymc.policy import linear_utility
 
 DIMS = ("time", "feature")
@@ -27,7 +27,7 @@ def nb_icb_by_noise(decisions: xr.Dataset) -> pm.Model:
         path = pt.cumsum((root * moves[:, None, :]).sum(axis=-1), axis=0)
         belief = pm.Deterministic("belief", settings["start_mean"] + path, dims=DIMS)
         rho = belief + (width * strays[:, None, :]).sum(axis=-1)
-        observe_choice(decisions, linear_utility(rho, model["context"], settings["alpha"]))
+        choose(linear_utility(rho, model["context"], settings["alpha"]))
     return model
 
 
@@ -35,8 +35,8 @@ def b_icb_by_noise(decisions: xr.Dataset, sigma: float = 0.10, alpha: float = 20
     """B-ICB with a known strength: covariances of beliefs are then numbers, and only their means need a scan."""
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
-        chosen = chosen_context(decisions)
-        beliefs = covariance_path(sigma**2 / strength * np.eye(features), chosen.get_value(), sigma)
+        chosen = chosen_context()
+        beliefs = covariance_path(sigma**2 / strength * np.eye(features), chosen.eval(), sigma)
         environment, felt = pm.Normal("environment", dims="feature"), pm.Normal("felt", dims="time")
         strays = pm.Normal("strays", dims=DIMS)
         rho_env = pm.Deterministic("rho_env", -1 / features + 2 / features * environment, dims="feature")
@@ -50,5 +50,5 @@ def b_icb_by_noise(decisions: xr.Dataset, sigma: float = 0.10, alpha: float = 20
         )
         belief = pm.Deterministic("belief", pt.concatenate([start[None], later]), dims=DIMS)
         rho = belief + (beliefs.root * strays[:, None, :]).sum(axis=-1)
-        observe_choice(decisions, linear_utility(rho, model["context"], alpha))
+        choose(linear_utility(rho, model["context"], alpha))
     return model

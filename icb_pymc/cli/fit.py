@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_output(options.output, ".nc")
     given = given_settings(options)
-    settings(find(options.model, "inverse model"), given | dict.fromkeys(options.learn))
+    settings(find(options.model), given | dict.fromkeys(options.learn))
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
         from icb_pymc.standardisation import standardise

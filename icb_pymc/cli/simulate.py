@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.output, *SUFFIXES)
     given = given_settings(options)
     # Said before the compilation starts, so that a misspelt name is answered at once.
-    settings(find(options.agent, "agent"), given)
+    settings(find(options.agent), given)
     transplants = None
     if options.cohort is not None:
         transplants = prepare(read_raw(options.cohort), options.cohort).transplants

@@ -15,7 +15,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BayesianLearning, ConstantWithin
+from icb_pymc.beliefs import BayesianLearning, ConstantWithin, PredictionErrorLearning
 from icb_pymc.kernels.reward_path import covariance_path
 from icb_pymc.kernels.shared_axes import covariance_root
 from icb_pymc.kernels.state_space import Noise
@@ -133,15 +133,12 @@ class LearnerSource:
     n_t), and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would turn at each step.
     """
 
+    second_input = "start_root"
+
     def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
-        start_mean, start_root, context, _, sigma = belief.owner.inputs
+        names = ("start_mean", self.second_input, "chosen_context")
         self.variables = [reward] if environment is None else [reward, environment]
-        self.graphs = {
-            "start_mean": start_mean,
-            "start_root": start_root,
-            "chosen_context": context,
-            "sigma": sigma,
-        }
+        self.graphs = dict(zip(names, belief.owner.inputs, strict=False)) | {"sigma": parameters(reward)[2]}
         if environment is None:
             self.graphs["rho_env"] = parameters(reward)[0]
         else:
@@ -152,10 +149,7 @@ class LearnerSource:
         k = context.shape[1]
         root = values["start_root"]
         beliefs = covariance_path(root @ root.T, context, sigma)
-        if len(self.variables) == 2:
-            rho_env, spread = values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
-        else:
-            rho_env, spread = values["rho_env"], np.zeros((k, 0))
+        rho_env, spread = self._environment(values)
         seen = context[:-1]
         sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(seen[:, :, None] * seen[:, None, :], axis=0)])
         width = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
@@ -187,6 +181,37 @@ class LearnerSource:
         rho_env = given[1] if len(given) == 2 else values["rho_env"]
         move = (given[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
+
+    def _environment(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of rho_env and a root of its covariance, which has no columns where rho_env is no part of the state."""
+        if len(self.variables) == 2:
+            return values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
+        return values["rho_env"], np.zeros((len(values["rho_env"]), 0))
+
+
+class PredictionErrorSource(LearnerSource):
+    """Beliefs of any learner by prediction errors: the state is (mu_t, rho_env), the noise that of the rewards."""
+
+    second_input = "gain"
+
+    def dynamics(self, values: Values) -> Dynamics:
+        seen, gain = values["chosen_context"][:-1], values["gain"]
+        k = seen.shape[1]
+        rho_env, spread = self._environment(values)
+        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
+        moves = np.concatenate([gain, np.zeros_like(gain)], axis=1)
+        return Dynamics(
+            np.concatenate([values["start_mean"], rho_env]),
+            np.concatenate([np.zeros_like(spread), spread]),
+            np.empty((0, 2 * k)),
+            moves[:, None, :],
+            np.concatenate([-seen, seen], axis=1)[:, None, :],
+            np.zeros((1, 2 * k)),
+            np.full(1, float(values["sigma"])),
+            moves[:, :, None],
+            np.eye(k, 2 * k),
+            np.zeros(k),
+        )
 
 
 class FoldSource:
@@ -246,7 +271,7 @@ class FoldSource:
 
 def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
     """The linear-Gaussian source behind `belief` (time, feature), if there is one that we know."""
-    if has_op(belief, BayesianLearning):
+    if has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning):
         return _find_learner(model, belief)
     if has_op(belief, ConstantWithin):
         return _find_folds(model, belief)
@@ -262,15 +287,16 @@ def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
 
 
 def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
-    _, _, context, felt, sigma = belief.owner.inputs
+    _, _, context, felt, *sigma = belief.owner.inputs
     if not has_op(felt, LinearRewardRV) or belief.owner.outputs[0] is not belief:
         return None
-    # The learner is Bayesian about these very rewards only if it knows their contexts and their noise.
-    if not equal_computations(parameters(felt)[1:], [context, sigma]):
+    # It learns from these very rewards only if it knows their contexts and, if it is Bayesian, their noise.
+    if not equal_computations(parameters(felt)[1 : 2 + len(sigma)], [context, *sigma]):
         return None
     environment = parameters(felt)[0]
     is_gaussian = environment in model.free_RVs and has_op(environment, MvNormalRV)
-    return LearnerSource(belief, felt, environment if is_gaussian else None)
+    source = LearnerSource if has_op(belief, BayesianLearning) else PredictionErrorSource
+    return source(belief, felt, environment if is_gaussian else None)
 
 
 def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:

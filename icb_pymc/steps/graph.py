@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from pymc.pytensorf import compile as compile_graph
+from pytensor.compile.ops import ViewOp
 from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Identity
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.variable import TensorVariable
 
 Point = dict[str, np.ndarray]
@@ -65,6 +68,15 @@ def children(model: pm.Model, parent: TensorVariable) -> list[TensorVariable]:
 def parameters(rv: TensorVariable) -> list[TensorVariable]:
     """The distribution's parameters, without its generator and size."""
     return list(rv.owner.op.dist_params(rv.owner))
+
+
+def bare(variable: TensorVariable) -> TensorVariable:
+    """A variable without the copies that naming it by `pm.Deterministic` makes."""
+    while has_op(variable, ViewOp) or (
+        has_op(variable, Elemwise) and isinstance(variable.owner.op.scalar_op, Identity)
+    ):
+        variable = variable.owner.inputs[0]
+    return variable
 
 
 def has_op(variable: TensorVariable, op: type) -> bool:

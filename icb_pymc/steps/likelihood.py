@@ -17,7 +17,7 @@ def choice_likelihood(
     """log p(a_t | x_t, rho_t) as a function of a point and rho: by a kernel where the utility is linear in rho."""
     utility = parameters(choice)[0]
     is_linear = has_op(utility, LinearUtility) and utility.owner.inputs[0] is rho
-    is_linear = is_linear and utility.owner.inputs[2].type.ndim == 0
+    is_linear = is_linear and utility.owner.inputs[2].type.ndim == 0 and len(utility.owner.inputs) == 3
     return (LinearLikelihood if is_linear else GraphLikelihood)(model, rho, choice)
 
 

@@ -5,16 +5,15 @@ from typing import NamedTuple
 import numpy as np
 import pymc as pm
 from pytensor.graph.traversal import ancestors
-from pytensor.scalar.basic import Identity
-from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BayesianLearning, BeliefSampleRV
+from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.state_space import Noise, StateSpace, run
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
-from icb_pymc.steps.graph import GraphReader, Point, children, has_op, parameters
+from icb_pymc.steps.graph import GraphReader, Point, bare, children, has_op, parameters
+from icb_pymc.steps.learning import is_learnt
 from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE = ("context", "available", "chosen")
@@ -51,7 +50,8 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
     utility = parameters(choice)[0]
     if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
         return None
-    weights = bare(utility.owner.inputs[0])
+    given, _, _, *bonus = utility.owner.inputs
+    weights = bare(given)
     rho = weights if has_op(weights, BeliefSampleRV) else None
     if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
         return None
@@ -65,22 +65,11 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
         is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
         if not is_plain or not set(children(model, variable)) <= block:
             return None
-    # The spread of rho must be known without the beliefs.
-    needs_beliefs = rho is not None and bool(set(ancestors([parameters(rho)[1]])) & set(source.variables))
-    if rho is not None and needs_beliefs and not _is_learnt_root(belief, parameters(rho)[1]):
+    # The spread of rho must be known without the beliefs, and so must a bonus.
+    apart = bonus if rho is None or is_learnt(belief, parameters(rho)[1]) else [*bonus, parameters(rho)[1]]
+    if set(ancestors(apart)) & set(found.variables):
         return None
     return found._replace(hyperparameters=_hyperparameters(model, block))
-
-
-def bare(variable: TensorVariable) -> TensorVariable:
-    """A variable without the copies that naming it by `pm.Deterministic` makes."""
-    while has_op(variable, Elemwise) and isinstance(variable.owner.op.scalar_op, Identity):
-        variable = variable.owner.inputs[0]
-    return variable
-
-
-def _is_learnt_root(belief: TensorVariable, root: TensorVariable) -> bool:
-    return has_op(belief, BayesianLearning) and root is belief.owner.outputs[1]
 
 
 def _hyperparameters(model: pm.Model, block: set[TensorVariable]) -> list[TensorVariable]:
@@ -109,17 +98,19 @@ class LinearGaussianModel:
     def __init__(self, model: pm.Model, found: Found, with_rho: bool = True) -> None:
         self._source, self._rho = found.source, found.rho
         self.with_rho = with_rho and found.rho is not None
-        _, context, alpha = parameters(found.choice)[0].owner.inputs
+        _, context, alpha, *bonus = parameters(found.choice)[0].owner.inputs
         graphs = {
             "context": context,
             "available": parameters(found.choice)[1],
             "chosen": model.rvs_to_values[found.choice],
             "alpha": alpha,
         }
+        if bonus:
+            graphs["bonus"] = bonus[0]
         self._has_root = False
         if found.rho is not None:
             mean, root = parameters(found.rho)
-            self._has_root = not _is_learnt_root(bare(mean), root)
+            self._has_root = not is_learnt(bare(mean), root)
             if self._has_root:
                 graphs["root"] = root
         self._read = GraphReader(model, graphs | found.source.graphs)
@@ -145,7 +136,7 @@ class LinearGaussianModel:
         space = StateSpace(
             *dynamics[:8],
             first,
-            (rows * offset).sum(axis=1),
+            (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
             np.ascontiguousarray(read_rows(rows, dynamics.read, time)),
             np.ascontiguousarray(stray),
         )
@@ -180,6 +171,12 @@ class LinearGaussianModel:
         root = values["root"] if self._has_root else dynamics.covariance_root
         assert root is not None
         return root
+
+    def _bonus_contrasts(self, values: Values) -> np.ndarray | float:
+        """How much more bonus each alternative has than what was chosen."""
+        if "bonus" not in values:
+            return 0.0
+        return choice_contrasts(values["bonus"][:, :, None], values["available"], values["chosen"], 1.0).values[:, 0]
 
     def _contrasts(self, values: Values) -> Contrasts:
         """Contrasts at this alpha; those at alpha = 1 are kept if nothing else of them can move."""

@@ -1,16 +1,18 @@
 """Linear: moves from uniform preferences to rho_env in a straight line."""
 
+from typing import Any
+
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.interaction import arrivals_model, follow_script, rho_env_of, steps, uniform_preferences
+from icb_pymc.declare import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
 
 
-def linear(arrivals: xr.Dataset, *, alpha: float = 20.0, sigma: float = 0.10) -> pm.Model:
+def linear(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:
     """rho_t = t/T rho_env + (1 - t/T) (-1/k)."""
-    with arrivals_model(arrivals) as model:
-        t = steps(model)[:, None]
+    with decisions_model(decisions) as model:
+        t = numbers_of_decisions()[:, None]
         learnt = t / len(t)
-        rho = learnt * rho_env_of(model) + (1 - learnt) * uniform_preferences(model)
-        follow_script(rho, alpha=alpha, sigma=sigma)
+        rho = learnt * environment() + (1 - learnt) * uniform_preferences()
+        follow(rho, alpha=alpha, sigma=sigma)
     return model

@@ -1,15 +1,18 @@
 """Stationary: knows rho_env and acts on it throughout."""
 
+from typing import Any
+
 import pymc as pm
-import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.interaction import arrivals_model, follow_script, rho_env_of, steps
+from icb_pymc.beliefs import constant_within
+from icb_pymc.declare import decisions_model, environment, follow
+from icb_pymc.folds import one_fold
 
 
-def stationary(arrivals: xr.Dataset, *, alpha: float = 20.0, sigma: float = 0.10) -> pm.Model:
+def stationary(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:
     """rho_t = rho_env for all t."""
-    with arrivals_model(arrivals) as model:
-        rho = rho_env_of(model) * pt.ones((len(steps(model)), 1))
-        follow_script(rho, alpha=alpha, sigma=sigma)
+    with decisions_model(decisions) as model:
+        rho = constant_within(environment()[None], one_fold(decisions.sizes["time"]))
+        follow(rho, alpha=alpha, sigma=sigma)
     return model

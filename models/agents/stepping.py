@@ -1,17 +1,18 @@
 """Stepping: uniform preferences until t*, then rho_env at once, as when a guideline is introduced."""
 
+from typing import Any
+
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.interaction import arrivals_model, follow_script, rho_env_of, steps, uniform_preferences
+from icb_pymc.declare import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
 
 
-def stepping(arrivals: xr.Dataset, *, step_at: float = 0.5, alpha: float = 20.0, sigma: float = 0.10) -> pm.Model:
+def stepping(decisions: xr.Dataset, *, step_at: Any = 0.5, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:
     """rho_t = -1/k for t <= t* and rho_t = rho_env for t > t*, where t* = `step_at` T."""
-    with arrivals_model(arrivals) as model:
-        t = steps(model)[:, None]
-        before = t <= step_at * len(t)
-        rho = pt.where(before, uniform_preferences(model), rho_env_of(model))
-        follow_script(rho, alpha=alpha, sigma=sigma)
+    with decisions_model(decisions) as model:
+        t = numbers_of_decisions()[:, None]
+        rho = pt.where(t <= step_at * len(t), uniform_preferences(), environment())
+        follow(rho, alpha=alpha, sigma=sigma)
     return model

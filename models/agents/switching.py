@@ -1,17 +1,19 @@
 """Switching: follows dated policies exactly, as in the sudden-change scenario (waiting time, MELD, waiting time)."""
 
+from typing import Any
+
 import pymc as pm
 import xarray as xr
 
+from icb_pymc.declare import decisions_model, follow
 from icb_pymc.errors import InputError
-from icb_pymc.interaction import arrivals_model, follow_script
 
 
-def switching(arrivals: xr.Dataset, *, alpha: float = 20.0, sigma: float = 0.10) -> pm.Model:
+def switching(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:
     """rho_t is the policy in force at t: the `true_belief` that the scenario comes with."""
-    if "true_belief" not in arrivals:
+    if "true_belief" not in decisions:
         raise InputError("the switching agent needs a scenario with dated policies, such as sudden_change().")
-    with arrivals_model(arrivals) as model:
-        policy = pm.Data("policy", arrivals["true_belief"].values, dims=("time", "feature"))
-        follow_script(policy, alpha=alpha, sigma=sigma)
+    with decisions_model(decisions) as model:
+        policy = pm.Data("policy", decisions["true_belief"].values, dims=("time", "feature"))
+        follow(policy, alpha=alpha, sigma=sigma)
     return model

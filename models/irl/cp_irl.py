@@ -7,9 +7,9 @@ import xarray as xr
 
 from icb_pymc.beliefs import constant_within
 from icb_pymc.change_points import SegmentTable, score_segments
+from icb_pymc.declare import choose, decisions_model, hyperparameter
 from icb_pymc.errors import InputError
 from icb_pymc.folds import declare_folds, fold_weights, warn_of_improper_folds
-from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import RANDOM_WALK, Preset
 
@@ -74,7 +74,7 @@ def cp_irl(
         weights = fold_weights(prior, prior_mean, prior_covariance)
         belief = constant_within(weights, fold_of_decision)
         pm.Deterministic("belief", belief, dims=("time", "feature"))
-        observe_choice(decisions, linear_utility(belief, model["context"], alpha))
+        choose(linear_utility(belief, model["context"], alpha))
     if prior == "flat":
         warn_of_improper_folds(decisions, fold)
     return model

@@ -7,9 +7,9 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc.beliefs import constant_within
+from icb_pymc.declare import choose, decisions_model, hyperparameter
 from icb_pymc.errors import InputError
 from icb_pymc.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
-from icb_pymc.observed import decisions_model, hyperparameter, observe_choice
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import RANDOM_WALK, Preset
 
@@ -57,7 +57,7 @@ def i_spi(
         weights = fold_weights(prior, prior_mean, prior_covariance)
         pm.Deterministic("rho_env", weights[0], dims="feature")
         rho = constant_within(weights, fold_of_decision)
-        observe_choice(decisions, linear_utility(rho, model["context"] * sharpness[:, None, None], alpha))
+        choose(linear_utility(rho, model["context"] * sharpness[:, None, None], alpha))
     if prior == "flat":
         warn_of_improper_folds(decisions, fold, first=1)
     return model

@@ -7,12 +7,12 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc.ascent import Adam, climb
+from icb_pymc.declare import chosen_context, decisions_model
 from icb_pymc.em import RMSprop
 from icb_pymc.errors import InputWarning
 from icb_pymc.estimates import Estimate
 from icb_pymc.flat import FlatWeights
 from icb_pymc.kernels.ranking import ranking_log_likelihood
-from icb_pymc.observed import chosen_context, decisions_model
 from icb_pymc.presets import Preset
 from icb_pymc.rankings import later_is_better
 
@@ -34,7 +34,7 @@ def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -
     """
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
-        chosen = chosen_context(decisions)
+        chosen = chosen_context()
         if simplex:
             importance = pm.Dirichlet("importance", np.ones(features), dims="feature")
             rho_env = pm.Deterministic("rho_env", -importance, dims="feature")

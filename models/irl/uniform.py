@@ -7,7 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.observed import decisions_model, observe_choice
+from icb_pymc.declare import choose, decisions_model
 from icb_pymc.policy import linear_utility
 
 
@@ -24,5 +24,5 @@ def uniform(decisions: xr.Dataset, *, alpha: Any = 20.0) -> pm.Model:
     with decisions_model(decisions) as model:
         rho_env = pm.Deterministic("rho_env", pt.as_tensor(np.full(features, -1 / features)), dims="feature")
         belief = pm.Deterministic("belief", rho_env * np.ones((steps, 1)), dims=("time", "feature"))
-        observe_choice(decisions, linear_utility(belief, model["context"], alpha))
+        choose(linear_utility(belief, model["context"], alpha))
     return model

@@ -74,7 +74,7 @@ def test_new_actions_given_by_observe_are_what_the_steps_see(decisions):
 def _free_choice(decisions):
     """The same graph with the choice not observed yet."""
     from icb_pymc.beliefs import BeliefSample
-    from icb_pymc.observed import decisions_model
+    from icb_pymc.declare import decisions_model
     from icb_pymc.policy import SoftmaxChoice, linear_utility
     from icb_pymc.processes import WienerProcess
 
@@ -163,5 +163,5 @@ def test_the_paper_preset_damps_moves_of_all_weights_together(decisions):
 
 
 def test_decisions_that_are_not_valid_are_refused(decisions):
-    with pytest.raises(InputError, match="'chosen' is missing"):
-        nb_icb(decisions.drop_vars("chosen"))
+    with pytest.raises(InputError, match="'available' is missing"):
+        nb_icb(decisions.drop_vars("available"))

@@ -9,13 +9,13 @@ from scipy.stats import multivariate_normal
 from icb_pymc import fit
 from icb_pymc.beliefs import constant_within
 from icb_pymc.change_points import score_segments
+from icb_pymc.declare import decisions_model
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.flat import FlatWeights
 from icb_pymc.inference_data import group
 from icb_pymc.metrics import belief_error, reward_error
 from icb_pymc.models.irl import b_irl, cp_irl, i_spi, m_fold_irl, uniform
 from icb_pymc.models.irl.b_irl import paper
-from icb_pymc.observed import decisions_model
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
