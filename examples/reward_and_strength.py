@@ -16,10 +16,10 @@ from icb_pymc.inference_data import group
 from icb_pymc.metrics import reward_error, unit_weights
 from icb_pymc.reproduce.log import Log, decisions_of
 
-STOPS = (100, 400)
+STOPS = (100, 300)
 rows = []
 for agent in ("sampling", "greedy", "linear"):
-    for seed in range(3):
+    for seed in range(2):
         decisions = decisions_of(Log(agent, 500, 2, seed))
         truth = unit_weights(decisions["true_rho_env"])
         row = {"agent": agent, "seed": seed}
@@ -30,7 +30,7 @@ for agent in ("sampling", "greedy", "linear"):
                     decisions,
                     strength=strength,
                     rho_env_covariance=(width / decisions.sizes["feature"]) ** 2,
-                    draws=1000,
+                    draws=500,
                     chains=2,
                     seed=seed,
                     progressbar=False,
@@ -38,7 +38,7 @@ for agent in ("sampling", "greedy", "linear"):
                 row[f"{width:g}/k, s {'learnt' if strength is None else 'given'}"] = reward_error(trace)
                 if strength is None:
                     row[f"{width:g}/k, median s"] = float(group(trace, "posterior")["strength"].median())
-        em = fit("b_icb", decisions, preset="paper", iterations=max(STOPS), seed=seed, progressbar=False)
+        em = fit("b_icb", decisions, preset="paper", iterations=max(STOPS), draws=500, tune=500, seed=seed)
         path = group(em, "em_path")
         for stop in STOPS:
             at = path.sel(iteration=stop)

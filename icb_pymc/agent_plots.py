@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from icb_pymc.agents import position_of
+from icb_pymc.agents import agents_of, position_of
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.metrics import at_times_of, estimated, relative_importance
@@ -49,8 +49,7 @@ def importance_by_agent(
         Of the central credible bands.
     """
     data = group(trace, "constant_data")
-    names = [str(name) for name in data.get("agent", xr.DataArray([], dims="agent")).values]
-    shown = list(agents or names[:MOST_AGENTS])
+    shown = list(agents or agents_of(data)[:MOST_AGENTS])
     positions = [position_of(data, name) for name in shown]
     if len(shown) > MOST_AGENTS:
         raise InputError(f"{len(shown)} agents are too many for one picture; name {MOST_AGENTS} at most.")

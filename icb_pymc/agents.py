@@ -41,11 +41,16 @@ def decisions_of(decisions: xr.Dataset, agent: str) -> xr.Dataset:
     return decisions.isel(time=mine).drop_vars("decider").drop_dims("agent")
 
 
-def position_of(decisions: xr.Dataset, agent: str) -> int:
-    """Where an agent is along `agent`, or an `InputError` that names those there are."""
+def agents_of(decisions: xr.Dataset) -> list[str]:
+    """The names of the agents, or an `InputError` if the decisions do not say who decided."""
     if "decider" not in decisions:
         raise InputError("the decisions do not say who decided: give from_arrays `agent`, or a table such a column.")
-    names = [str(name) for name in decisions["agent"].values]
+    return [str(name) for name in decisions["agent"].values]
+
+
+def position_of(decisions: xr.Dataset, agent: str) -> int:
+    """Where an agent is along `agent`, or an `InputError` that names those there are."""
+    names = agents_of(decisions)
     if str(agent) not in names:
         raise InputError(f"there is no agent '{agent}' in the decisions; there are {', '.join(names)}.")
     return names.index(str(agent))

@@ -9,6 +9,7 @@ import xarray as xr
 from icb_pymc.decisions import validate
 from icb_pymc.errors import InputError
 from icb_pymc.files import existing, replacing
+from icb_pymc.netcdf_bytes import netcdf_bytes
 from icb_pymc.strangers import check_netcdf
 from icb_pymc.tables import Columns, from_table, to_table
 
@@ -28,8 +29,7 @@ def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
     suffix = _suffix(Path(path))
     with replacing(path) as temporary:
         if suffix == ".nc":
-            # By way of memory, for the HDF5 library itself does not survive a full disk.
-            temporary.write_bytes(decisions.to_netcdf(None, engine="h5netcdf"))
+            temporary.write_bytes(netcdf_bytes({"/": decisions}))
         elif suffix == ".csv":
             to_table(decisions).to_csv(temporary, index=False)
         else:

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from icb_pymc.errors import InputError
+from icb_pymc.netcdf_bytes import netcdf_bytes
 
 InferenceData = Any
 """`arviz.InferenceData` or `xarray.DataTree`."""
@@ -44,23 +45,39 @@ def group(result: InferenceData, name: str) -> xr.Dataset:
     return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
 
 
-def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> memoryview:
-    """The contents of a compressed netCDF4 file, one group of the file to a group of the result.
+def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Expected log predictive density of each observation left out, by ArviZ's PSIS-LOO, and Pareto's k.
 
-    In memory, for the HDF5 library itself does not survive a full disk.
+    Parameters
+    ----------
+    log_likelihood : Dataset
+        One variable (chain, draw, ...).
+    relative_efficiency : float
+        Effective draws per draw.
     """
-    groups, encoding = {"/": xr.Dataset(attrs=_plain(attrs))}, {}
+    import arviz as az
+
+    # ArviZ asks for a posterior, if only to count its draws.
+    sizes = {"size": log_likelihood[next(iter(log_likelihood))].isel({"time": 0}, drop=True)}
+    result = from_groups({"posterior": xr.Dataset(sizes), "log_likelihood": log_likelihood}, {})
+    with warnings.catch_warnings():
+        # High values of k are the caller's to tell.
+        warnings.simplefilter("ignore")
+        found = az.loo(result, pointwise=True, reff=relative_efficiency)
+    elpd = found["elpd_i"] if "elpd_i" in found else found["loo_i"]
+    return elpd, found["pareto_k"]
+
+
+def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:
+    """The contents of a compressed netCDF4 file, one group of the file to a group of the result."""
+    groups = {"/": xr.Dataset(attrs=_plain(attrs))}
     for name in group_names(result):
-        # How a dataset was stored where it came from (chunks, digits) says nothing of how it is stored now.
-        dataset = group(result, name).drop_encoding()
+        groups[name] = dataset = group(result, name).copy()
         dataset.attrs = _plain(dataset.attrs)
         for variable in dataset.variables:
             dataset[variable].attrs = _plain(dataset[variable].attrs)
             _refuse_objects(dataset[variable], f"{name}/{variable}")
-        compressed = [variable for variable in dataset.data_vars if dataset[variable].dtype.kind in "fiubmM"]
-        encoding[f"/{name}"] = {variable: {"zlib": True, "complevel": 4, "shuffle": True} for variable in compressed}
-        groups[f"/{name}"] = dataset
-    return xr.DataTree.from_dict(groups).to_netcdf(None, engine="h5netcdf", encoding=encoding)
+    return netcdf_bytes(groups)
 
 
 def _plain(attrs: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import xarray as xr
 from icb_pymc.belief_paths import learnt_belief
 from icb_pymc.errors import InputError
 
-# Noise that rho and rewards may be declared by tells nothing that they do not.
-LATENTS = ("rho", "reward", "rho_noise", "reward_noise")
+LATENTS = ("rho", "reward")
+# Noise that rho and rewards may be declared by: once the likelihood is known it tells nothing that they do not.
+NOISE = ("rho_noise", "reward_noise")
 DTYPES = ("float64", "float32")
 
 
@@ -47,7 +48,8 @@ class Recording:
         self._features = decisions.sizes["feature"]
         self.index = np.arange(0, len(self._all_times), every) if times is None else self._positions(times)
         self.dtype, self.latents = dtype, latents
-        self.is_plain = len(self.index) == len(self._all_times) and dtype == "float64"
+        self.all_times = len(self.index) == len(self._all_times)
+        self.is_plain = self.all_times and dtype == "float64"
 
     def declare(self, model: pm.Model) -> list[str]:
         """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""

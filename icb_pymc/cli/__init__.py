@@ -9,10 +9,14 @@ from typing import TextIO
 from icb_pymc import __version__
 from icb_pymc.cli import (
     bench,
+    check,
+    compare,
     convert,
+    diagnose,
     fit,
     impact,
     models,
+    new,
     plot,
     prepare,
     reproduce,
@@ -24,7 +28,25 @@ from icb_pymc.cli import (
 )
 from icb_pymc.errors import InputError, InputWarning
 
-VERBS = (models, simulate, fit, plot, impact, share, traces, show, convert, synthesise, prepare, reproduce, bench)
+VERBS = (
+    models,
+    new,
+    check,
+    simulate,
+    fit,
+    diagnose,
+    compare,
+    plot,
+    impact,
+    share,
+    traces,
+    show,
+    convert,
+    synthesise,
+    prepare,
+    reproduce,
+    bench,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "bench",
-        "Measure the samplers against each other in one run, on one core; all of it takes an hour.",
+        "Measure the samplers against each other in one run, on one core; all of it takes about half an hour.",
         "icb bench --kernel engine --kernel gibbs --model nb_icb --actions 2 --limit 60",
     )
     parser.add_argument("--model", action="append", choices=["nb_icb", "b_icb"], help="may be repeated (default: both)")
@@ -21,9 +21,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--actions", action="append", type=whole_number, help="candidates, repeatable (default: 2 and 3)"
     )
     parser.add_argument("--steps", type=whole_number, default=500, help="decisions T (default: 500)")
-    parser.add_argument("--limit", type=whole_number, default=300, help="seconds after which agreement is given up")
     parser.add_argument(
-        "--only", choices=["samplers", "growth", "psytrack"], help="one of the tables (default: all of them)"
+        "--limit", type=whole_number, default=90, help="seconds after which agreement is given up (default: 90)"
+    )
+    parser.add_argument(
+        "--only", choices=["samplers", "growth", "long", "psytrack"], help="one of the tables (default: all of them)"
+    )
+    parser.add_argument(
+        "--longest", type=whole_number, default=100_000, metavar="T", help="log of the table `long` (default: 100000)"
     )
     parser.add_argument(
         "--lengths", default="500,5000,50000", metavar="T,T,...", help="logs of the table of growth (500,5000,50000)"
@@ -49,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
             float(options.limit),
         ),
         "growth": lambda: tables.growth_table(lengths),
+        "long": lambda: tables.long_table(options.longest),
         "psytrack": lambda: tables.psytrack_table(options.steps),
     }
     for name, table in wanted.items():

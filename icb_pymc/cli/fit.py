@@ -24,7 +24,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Fit a model to decisions and write the posterior as a trace.",
         "icb fit nb_icb decisions.nc --seed 0 -o trace.nc",
     )
-    parser.add_argument("model", help="name of an inverse model; `icb models` lists them")
+    parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with one")
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
     parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
     parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")
@@ -50,7 +50,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="posterior, the Gaussian around its mode, or B-ICB's EM (default: mcmc)",
     )
     parser.add_argument("--iterations", type=whole_number, help="iterations of EM (default: 100)")
-    parser.add_argument("--keep-latents", action="store_true", help="keep rho, rewards and the log-likelihood")
+    parser.add_argument("--keep-latents", action="store_true", help="keep rho and rewards")
+    parser.add_argument(
+        "--no-log-likelihood",
+        action="store_const",
+        const=False,
+        dest="log_likelihood",
+        help="do not keep that of each choice, which `icb compare` needs (it is kept where it takes below 200 MB)",
+    )
     parser.add_argument(
         "--every", type=whole_number, default=1, metavar="N", help="keep every N-th time (default: all)"
     )
@@ -95,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         keep_latents=options.keep_latents,
         every=options.every,
         dtype=options.dtype,
+        log_likelihood=options.log_likelihood,
         **given,
     )
     if trace.attrs["interrupted"]:
@@ -103,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     say(summary(trace))
     has_beliefs = "belief" in group(trace, "posterior")
     hint = f"; draw it: icb plot importance {options.output} -o importance.png" if has_beliefs else ""
+    if trace.attrs["method"] == "mcmc":
+        hint += f"\nbelieve it? icb diagnose {options.output}"
     say(f"\nwritten to {options.output}{hint}")
     return 0
 
@@ -111,7 +121,7 @@ def summary(trace: object) -> str:
     """What counted at the beginning and at the end, and whether to believe it."""
     import pandas as pd
 
-    from icb_pymc.convergence import rank_rhat
+    from icb_pymc.diagnosis import diagnose
     from icb_pymc.inference_data import group
     from icb_pymc.metrics import relative_importance
 
@@ -129,8 +139,8 @@ def summary(trace: object) -> str:
     lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
     if "log_evidence" in trace.attrs:  # type: ignore[attr-defined]
         lines.append(f"\nan approximation (Laplace); log evidence {trace.attrs['log_evidence']:.2f}")  # type: ignore[attr-defined]
-    if belief.sizes["chain"] > 1 and belief.sizes["draw"] >= 4:
-        worst = float(rank_rhat(belief).max())
-        verdict = "the chains agree" if worst < 1.01 else "the chains have not met: take more draws, or another kernel"
-        lines.append(f"\nworst R-hat of the beliefs {worst:.2f}: {verdict}")
+    elif trace.attrs["method"] == "mcmc":  # type: ignore[attr-defined]
+        found = diagnose(trace)
+        lines.append(f"\n{'converged' if found.converged else 'NOT converged'}: {found.verdict}")
+        lines += [f"- {line}" for line in found.advice]
     return "\n".join(lines)

@@ -11,10 +11,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "plot",
-        "Draw a trace: importance of the features over time, or a radar of them at chosen times.",
+        "Draw a trace: importance of the features over time, a radar of them at chosen times, or whether choices are "
+        "as the model says.",
         "icb plot importance trace.nc --event 2002-02-27=MELD -o importance.png",
     )
-    parser.add_argument("picture", choices=["importance", "radar"], help="what to draw")
+    parser.add_argument("picture", choices=["importance", "radar", "choices"], help="what to draw")
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw these only")
@@ -39,12 +40,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read, draw, and write."""
     check_output(options.output, ".png", ".pdf", ".svg")
-    if options.event and options.picture == "radar":
+    if options.event and options.picture != "importance":
         raise InputError("--event goes with the importance picture; radars take --at.")
-    if options.agent and options.picture == "radar":
+    if options.agent and options.picture != "importance":
         raise InputError("--agent goes with the importance picture; radars take --at.")
-    if options.at and options.picture == "importance":
+    if options.at and options.picture != "radar":
         raise InputError("--at goes with radars; the importance picture takes --event.")
+    if options.features and options.picture == "choices":
+        raise InputError("--features goes with the importance picture and with radars.")
     events = dict(_event(text) for text in options.event)
 
     import matplotlib as mpl
@@ -64,6 +67,10 @@ def run(options: argparse.Namespace) -> int:
         figure = importance_by_agent(trace, agents=options.agent or None, features=features, events=events)
     elif options.picture == "importance":
         figure = importance_over_time(trace, features=features, events=events)
+    elif options.picture == "choices":
+        from icb_pymc.diagnosis_plots import choices_picture
+
+        figure = choices_picture(trace)
     else:
         time = group(trace, "constant_data")["time"].values
         figure = radar(trace, at=options.at or [time[0], time[-1]], features=features)

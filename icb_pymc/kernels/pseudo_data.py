@@ -2,8 +2,8 @@
 
 With p the probabilities of the candidates not chosen and p_0 that of the chosen one, log π = -log(1 + Σ exp u) has
 gradient -p and curvature -W, W = diag(p) - pp', whose inverse is V = diag(1/p) + 11'/p_0: as if u were measured as y in
-noise of covariance V. Over a posterior the mean of W has about the shape of that at the mean of p, but is smaller: for
-shares that add up to less than one it is V all the same whose inverse is W = diag(share) - share share' / (Σ share + rest).
+noise of covariance V. Over a posterior the mean of W has about the shape of that at the mean of p, but is smaller:
+shares are then less than p, V = diag(1/share) + 11'/rest, and W = diag(share) - share share'/(Σ share + rest).
 """
 
 from typing import NamedTuple

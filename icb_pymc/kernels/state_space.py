@@ -3,8 +3,8 @@
     s_1 = m + G_0 z,    s_{t+1} = F_t s_t + c_t + g_t G_t w_t,    u_t = o_t + C_t s_t + B_t ξ_t,
 
 with z, w, ξ standard normal and F_t = diag(decay_t) + left_t' right_t. NB-ICB and B-ICB have F = I, beliefs
-that are constant within folds an F of zeros and ones, a process of one's own any F. The rows of C_t and B_t are those of
-`choice_contrasts`, so that u_t are all the utilities that the choice at t depends on.
+that are constant within folds an F of zeros and ones, a process of one's own any F. The rows of C_t and B_t are those
+of `choice_contrasts`, so that u_t are all the utilities that the choice at t depends on.
 """
 
 from typing import NamedTuple

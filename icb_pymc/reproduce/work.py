@@ -79,6 +79,7 @@ def run(unit: Unit) -> InferenceData:
             preset=unit.algorithm.preset,
             seed=unit.seed,
             cores=1,
+            log_likelihood=False,
             progressbar=False,
             **dict(unit.sampling),
             **(_priors(unit, decisions) | dict(unit.algorithm.settings) | _shared(unit)),

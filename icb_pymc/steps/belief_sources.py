@@ -129,8 +129,8 @@ class ProcessSource:
 class LearnerSource:
     """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
 
-    With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) + n_t),
-    and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would have to be turned at each step.
+    With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) +
+    n_t), and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would turn at each step.
     """
 
     second_input = "start_root"

@@ -131,13 +131,13 @@ class LinearGaussianModel:
         offset = dynamics.offset if dynamics.offset.ndim == 1 else dynamics.offset[time]
         stray = np.zeros((len(rows), 0))
         if self._rho is not None:
-            stray = _read_rows(rows, self._root(values, dynamics), time)
-            stray = stray if self.with_rho else _compress(stray, first)
+            stray = read_rows(rows, self._root(values, dynamics), time)
+            stray = stray if self.with_rho else compressed(stray, first)
         space = StateSpace(
             *dynamics[:8],
             first,
             (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
-            np.ascontiguousarray(_read_rows(rows, dynamics.read, time)),
+            np.ascontiguousarray(read_rows(rows, dynamics.read, time)),
             np.ascontiguousarray(stray),
         )
         return dynamics, space
@@ -190,12 +190,12 @@ def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
     return (dynamics.read @ states[:, :, None])[:, :, 0] + dynamics.offset
 
 
-def _read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+def read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or the one for all."""
     return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 
-def _compress(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
+def compressed(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Rows with the same products within each decision, on as few noises as there are rows."""
     widest = int(np.diff(first).max(initial=1))
     if widest >= stray.shape[1]:

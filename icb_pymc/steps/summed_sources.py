@@ -57,7 +57,7 @@ class ConstantPart:
             root = scipy.linalg.block_diag(*np.broadcast_to(roots, (d // k, k, k)))
         else:
             root = np.diag(np.broadcast_to(values["scale"], self._shape).ravel())
-        flat = np.zeros((1, d, 0))
+        flat = np.zeros((1, 0, d))
         return _dynamics(mean, root, np.ones(1), flat)
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -247,7 +247,7 @@ def _moves(rv: TensorVariable) -> bool:
 def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray, root: np.ndarray) -> Dynamics:
     """A block that stays where it is but for its noise."""
     d = len(start_mean)
-    flat = np.zeros((1, d, 0))
+    flat = np.zeros((1, 0, d))
     none = np.empty((0, d))
     return Dynamics(start_mean, start_root, none, flat, flat, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d))
 

@@ -51,9 +51,9 @@ class UtilityHMC(SeededStep):
     """Hamiltonian Monte Carlo on the utilities that choices depend on; beliefs, rewards and rho follow exactly.
 
     The choices are taken as Gaussian measurements of the utility contrasts. In that Gaussian the dynamics are an exact
-    rotation, and only what the measurements leave over is integrated by leapfrog steps. The measurements are first those
-    with the curvature of the likelihood at the posterior mode, and while tuning those with its mean gradient and
-    curvature over the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors
+    rotation, and only what the measurements leave over is integrated by leapfrog steps. They are first those with the
+    curvature of the likelihood at the posterior mode, and while tuning those with its mean gradient and curvature over
+    the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors
     of energy, then by Robbins and Monro's method towards an acceptance of 0.9; the path is 2 radians long, more or less
     a tenth, and has as many steps as fit in.
 

@@ -13,6 +13,9 @@ from icb_pymc.folds import declare_folds, fold_weights, warn_of_improper_folds
 from icb_pymc.policy import linear_utility
 from icb_pymc.presets import RANDOM_WALK, Preset
 
+# Why this model cannot be judged by its forecasts.
+HINDSIGHT = "its change points are found from all choices, those to come included"
+
 
 def cp_irl(
     decisions: xr.Dataset,

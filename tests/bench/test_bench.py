@@ -48,7 +48,7 @@ def test_a_run_tells_effective_draws_agreement_and_seconds():
     assert 0 < run.drawing <= run.seconds
     assert 0 < run.worst <= run.median
     assert 0.9 < run.rhat < 1.5
-    assert run.draws == 60
+    assert (run.draws, run.tune) == (60, 300)
 
 
 def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):
@@ -56,23 +56,48 @@ def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):
 
     def pretend(model, kernel, steps, actions, draws):
         made.append(draws)
-        return measure.Run(1.0, 0.5, 10.0, 20.0, 1.0 + 5.0 / draws, draws)
+        return measure.Run(1.0, 0.5, 10.0, 20.0, 1.0 + 5.0 / draws, draws, 300)
 
     monkeypatch.setattr(measure, "run_sampler", pretend)
     monkeypatch.setitem(measure.FIRST_DRAWS, "engine", 100)
-    first, agreed = measure.until_agreement("nb_icb", "engine", 10, 2, limit=60.0)
-    assert (first.draws, agreed.draws) == (100, 800)
+    assert measure.until_agreement("nb_icb", "engine", 10, 2, limit=60.0).draws == 800
     assert made == [100, 200, 400, 800]
-    assert measure.until_agreement("nb_icb", "engine", 10, 2, limit=1.0)[1] is None
+    longest = measure.until_agreement("nb_icb", "engine", 10, 2, limit=1.0)
+    assert longest.draws == 100
+    assert longest.rhat > measure.AGREED
 
 
-def test_the_table_has_rates_and_seconds_cold_and_warm(monkeypatch):
-    run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "rhat": 1.004, "draws": 500}
-    found = {"first": run, "agreed": run, "cold": {"first": run | {"seconds": 25.0}, "agreed": None}}
-    monkeypatch.setattr(tables, "cold_and_warm", lambda asked: found if asked["kernel"] == "engine" else {"error": "x"})
-    *_, engine, failed = tables.sampler_table(["nb_icb"], ["engine", "nuts"], [2], 500, 60.0)
-    assert engine.split()[-5:] == ["50", "150", "5.0", "25.0", "1.004"]
+def test_a_cold_start_takes_longer_by_what_compilation_takes(monkeypatch):
+    """A short run with empty caches: 20 seconds of compiling, 3 of reading code, and 24 of 800 draws that take 8 s."""
+    warm = {"seconds": 11.0, "drawing": 8.0, "draws": 500, "tune": 300}
+    cold = {"seconds": 23.24, "drawing": 4.0, "draws": 12, "tune": 12}
+    monkeypatch.setattr(measure, "in_own_process", lambda asked, caches: cold if asked["is_short"] else warm)
+    found = measure.cold_and_warm({})
+    assert found["seconds"] == 11.0
+    assert found["compiling"] == pytest.approx(20.0)
+
+
+def test_the_table_has_rates_ratios_and_seconds_cold_and_warm(monkeypatch):
+    run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "rhat": 1.004, "compiling": 20.0}
+    found = {
+        "engine": run,
+        "gibbs": run | {"worst": 0.5, "rhat": 1.2},
+        "nuts": {"error": "x"},
+    }
+    monkeypatch.setattr(tables, "cold_and_warm", lambda asked: found[asked["kernel"]])
+    *_, engine, gibbs, failed = tables.sampler_table(["nb_icb"], list(found), [2], 500, 60.0)
+    assert engine.split()[-6:] == ["50", "150", "5.0", "25.0", "1.004", "100"]
+    assert gibbs.split()[-10:] == ["0.25", "200", "x", "150", ">", "60", ">", "60", "1.200", "0"]
     assert failed.endswith("failed: x")
+
+
+def test_the_command_prints_how_long_a_long_log_takes(capsys, monkeypatch):
+    monkeypatch.setattr(tables, "LONG_AGREED", 1.5)
+    assert main(["bench", "--only", "long", "--longest", "30"]) == 0
+    head, laplace, engine, *_ = capsys.readouterr().out.splitlines()
+    assert "T = 30," in head
+    assert laplace.startswith("Laplace: ")
+    assert "below 1.5), worst ESS" in engine
 
 
 def test_the_command_prints_growth_and_refuses_lengths_that_are_none(capsys):

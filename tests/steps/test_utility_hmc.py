@@ -357,7 +357,7 @@ def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
     (step,) = engine_step(model)
     point, _ = step.step(model.initial_point())
     for _ in range(20):
-        step._adapt(point, {"hmc_accept": 1.0, "hyper_accept": 1.0})
+        step._adapt(point, {"hmc_accept": 1.0, "hmc_energy_error": 0.0, "hyper_accept": 1.0})
     assert np.exp(step.hyper_log_scale) < 3 * 2.4 / np.sqrt(2)
 
 
