@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +25,10 @@ from icb_pymc.hyperpriors import declare_with_priors, in_words
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.laplace import laplace_approximation
 from icb_pymc.memory import check_room
+from icb_pymc.model_files import digest_of
 from icb_pymc.pointwise import fits_in, pointwise_groups
 from icb_pymc.presets import Preset
-from icb_pymc.recording import Recording
+from icb_pymc.recording import NOISE, Recording
 from icb_pymc.starts import scattered_starts
 from icb_pymc.steps.assign import alternating_steps, engine_step
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
@@ -35,6 +37,7 @@ from icb_pymc.steps.sweep import Sweep
 SAMPLING: dict[str, Any] = {"method": "mcmc", "kernel": "auto", "draws": 1000, "chains": 4, "iterations": 100}
 # The engine and NUTS need less to begin with than alternating steps, which in turn make several sweeps per draw.
 TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
+OWN_TUNE = 1000
 SWEEPS = {"gibbs": 10, "paper": 10}
 # A draw of the engine takes a millisecond or two for this many times x features.
 QUICK = 20_000
@@ -53,7 +56,7 @@ class Fitted(NamedTuple):
 
 
 def fit(
-    model: str | Callable[..., pm.Model],
+    model: str | Path | Callable[..., pm.Model],
     decisions: xr.Dataset,
     *,
     method: str | None = None,
@@ -64,6 +67,7 @@ def fit(
     seed: int | None = None,
     preset: str | None = None,
     kernel: str | None = None,
+    steps: Callable[[pm.Model], Any] | None = None,
     sweeps: int | None = None,
     iterations: int | None = None,
     learn: Sequence[str] = (),
@@ -80,7 +84,7 @@ def fit(
     Parameters
     ----------
     model : str or callable
-        Name in the catalogue, or a function ``decisions -> pm.Model``.
+        Name in the catalogue, path of a file with a model, or a function ``decisions -> pm.Model``.
     decisions : Dataset
     method : {"mcmc", "laplace", "em", "estimate"}, optional
         The posterior (default); its mode and the Gaussian around it, an approximation for very long logs; for B-ICB the
@@ -97,6 +101,9 @@ def fit(
         How the posterior is sampled: by the exact engine (`UtilityHMC`, the default where it applies), by the
         alternating steps of Algorithms 1 and 2, corrected ("gibbs") or as printed ("paper", see `RhoMetropolis`), or by
         NUTS, PyMC's or nutpie's.
+    steps : callable, optional
+        ``steps(model)`` gives step methods of one's own, for all free variables or for some; by default those that the
+        file of the model gives, if it has such a function and no `kernel` is asked for.
     sweeps : int, optional
         Of the alternating steps per recorded draw, 10 by default.
     iterations : int, optional
@@ -124,12 +131,12 @@ def fit(
         how it was made, with ``interrupted`` whether it holds only the draws made before an interrupt, with
         ``approximation`` whether it is one, and for Laplace's method the ``log_evidence``.
     """
-    declare = find(model) if isinstance(model, str) else model
+    declare = find(model)
     validate(decisions)
     chosen = _preset(declare, preset, decisions)
     asked = {"method": method, "kernel": kernel, "draws": draws, "tune": tune, "chains": chains}
     asked |= {"sweeps": sweeps, "iterations": iterations}
-    own = {"method": "estimate"} if _companion(declare, "estimate") else {}
+    own = {"method": "estimate"} if companion(declare, "estimate") else {}
     sampling = SAMPLING | own | chosen.sampling | {name: value for name, value in asked.items() if value is not None}
     _check_sampling(sampling)
     recording = Recording(decisions, every, times, dtype, keep_latents)
@@ -152,16 +159,19 @@ def fit(
         fitted = _approximate(graph, sampling, recording, seed, progressbar)
     else:
         graph = declare_with_priors(declare, decisions, given, learn)
-        sampling = _complete(sampling, graph)
+        own_steps = steps or (companion(declare, "steps") if sampling["kernel"] == "auto" else None)
+        sampling = _complete(sampling, graph, own_steps is not None)
         starts = partial(scattered_starts, graph, decisions, complete.get("alpha"), sampling["chains"], seed)
         if graph.free_RVs:
-            fitted = _sample(graph, sampling, recording, starts, seed, cores, progressbar)
+            fitted = _sample(graph, sampling, recording, own_steps, starts, seed, cores, progressbar)
         else:
             fitted = _as_estimate(given_values(graph), decisions)
     if graph is not None and recording.all_times:
         posterior = fitted.groups["posterior"]
         if fits_in(posterior, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
             fitted.groups.update(pointwise_groups(graph, posterior, decisions))
+    if not keep_latents:
+        fitted.groups["posterior"] = fitted.groups["posterior"].drop_vars(NOISE, errors="ignore")
     seconds = time.perf_counter() - started
 
     found = fitted.groups.pop("constant_data", xr.Dataset())
@@ -185,6 +195,9 @@ def fit(
         "icb_pymc": __version__,
         "versions": described({library.__name__: library.__version__ for library in (pm, pytensor, np, xr)}),
     }
+    if hasattr(declare, "model_file"):
+        # What the file was, not where: a trace that is passed on names no path, and none is opened for it.
+        attrs["model_digest"] = digest_of(declare.model_file)
     if fitted.log_evidence is not None:
         attrs["log_evidence"] = fitted.log_evidence
     if fitted.drawing is not None:
@@ -196,6 +209,7 @@ def _sample(
     model: pm.Model,
     sampling: dict[str, Any],
     recording: Recording,
+    own_steps: Callable[[pm.Model], Any] | None,
     starts: Callable[[], list[Any]],
     seed: int | None,
     cores: int | None,
@@ -203,7 +217,11 @@ def _sample(
 ) -> Fitted:
     kernel = sampling["kernel"]
     check_room(recording.bytes_per_draw(model), sampling["draws"], sampling["chains"])
-    if kernel == "engine":
+    if own_steps is not None:
+        with model:
+            given = own_steps(model)
+            steps = list(given) if isinstance(given, (list, tuple)) else [given]
+    elif kernel == "engine":
         steps = engine_step(model, with_rho=recording.latents)
     elif kernel in SWEEPS:
         steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])
@@ -254,9 +272,13 @@ def _sample_by_nutpie(
     return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
 
 
-def _complete(sampling: dict[str, Any], model: pm.Model) -> dict[str, Any]:
+def _complete(sampling: dict[str, Any], model: pm.Model, has_own_steps: bool) -> dict[str, Any]:
     """Settings with the kernel that applies, and its own defaults."""
     kernel = sampling["kernel"]
+    if has_own_steps:
+        if kernel != "auto":
+            raise InputError(f"kernel={kernel!r} and steps were both given: leave one out.")
+        return {"tune": OWN_TUNE, "sweeps": 1} | sampling | {"kernel": "own"}
     if kernel == "auto":
         kernel = "gibbs" if find_linear_gaussian(model) is None else "engine"
     return {"tune": TUNE[kernel], "sweeps": SWEEPS.get(kernel, 1)} | sampling | {"kernel": kernel}
@@ -277,7 +299,7 @@ def _approximate(
 
 
 def _estimate(declare: Callable[..., pm.Model], decisions: xr.Dataset, given: dict[str, Any]) -> Fitted:
-    estimate = _companion(declare, "estimate")
+    estimate = companion(declare, "estimate")
     if estimate is None:
         raise InputError(f"'{name_of(declare)}' has no point estimate; use method 'mcmc'.")
     return _as_estimate(estimate(decisions, **given), decisions)
@@ -296,7 +318,7 @@ def _maximise(
     progressbar: bool,
 ) -> Fitted:
     sampling = {"tune": TUNE["gibbs"]} | sampling
-    settings_of_em = _companion(declare, "em_settings")
+    settings_of_em = companion(declare, "em_settings")
     if settings_of_em is None:
         raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
     result = expectation_maximisation(
@@ -332,13 +354,13 @@ def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Da
         return Preset({}, {})
     if name != "paper":
         raise InputError(f"there is no preset '{name}'; there is 'paper'.")
-    make = _companion(declare, "paper")
+    make = companion(declare, "paper")
     if make is None:
         raise InputError(f"'{name_of(declare)}' has no preset 'paper'.")
     return make(decisions)
 
 
-def _companion(declare: Callable[..., pm.Model], name: str) -> Any:
+def companion(declare: Callable[..., pm.Model], name: str) -> Any:
     """What the file of a model says beside the model itself."""
     return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
@@ -384,6 +406,6 @@ def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any])
             words += [*(method.name for method in step.methods), f"kernel {kernel}"]
             words += [f"{sampling['sweeps']} sweeps per draw"]
         else:
-            words += [step.name]
+            words += [getattr(step, "name", type(step).__name__)]
     rest = len(model.free_RVs) - sum(len(step.vars) for step in steps)
     return ", ".join(words) + (f"; {rest} variables by PyMC's choice" if rest else "")

@@ -13,11 +13,10 @@ from pymc.pytensorf import compile as compile_graph
 from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
-from scipy.special import ndtri
+from scipy.special import logsumexp, ndtri
 from scipy.stats import qmc
 
-from icb_pymc.beliefs import BayesianLearning, BeliefSampleRV
-from icb_pymc.inference_data import from_groups, group
+from icb_pymc.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
@@ -89,27 +88,33 @@ def pointwise(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
         return _integrated(model, choice, posterior)
     if any(has_op(rv, BeliefSampleRV) for rv in model.free_RVs):
         return None
-    return _from_graph(model, posterior)
+    return _from_graph(model, choice, posterior)
 
 
-def _from_graph(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
-    """By PyMC, of choices that depend on what was drawn and on nothing else."""
+def _from_graph(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise | None:
+    """Of choices that depend on what was drawn and on nothing else."""
     if not {rv.name for rv in model.free_RVs} <= set(posterior.data_vars):
         return None
-    with model:
-        told = pm.compute_log_likelihood(
-            from_groups({"posterior": posterior}, {}),
-            var_names=["chosen"],
-            extend_inferencedata=False,
-            progressbar=False,
-        )
-    values = told["chosen"] if isinstance(told, (xr.Dataset, dict)) else group(told, "log_likelihood")["chosen"]
-    return Pointwise(np.asarray(values), None)
+    utility, available = parameters(choice)
+    graphs = {"available": available, "chosen": model.rvs_to_values[choice]}
+    data = _Evaluated(model, posterior, graphs).at(0, 0)
+    read = _Evaluated(model, posterior, {"utility": utility})
+    chains, length, times = posterior.sizes["chain"], posterior.sizes["draw"], len(data["chosen"])
+    log_likelihood, steps = np.empty((chains, length, times)), np.arange(times)
+    alternatives = np.array(data["available"], dtype=bool)
+    alternatives[steps, data["chosen"]] = False
+    others = np.zeros(alternatives.sum())
+    for chain, draw in np.ndindex(chains, length):
+        value = read.at(chain, draw)["utility"]
+        contrast = np.where(alternatives, value - value[steps, data["chosen"]][:, None], -np.inf)
+        log_likelihood[chain, draw] = -np.logaddexp(0.0, logsumexp(contrast, axis=1))
+        others += np.exp(contrast[alternatives])
+    return Pointwise(log_likelihood, _probabilities(data, chains * length, others))
 
 
 def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise:
     utility, available = parameters(choice)
-    weights, context, alpha = utility.owner.inputs
+    weights, context, alpha, *bonus = utility.owner.inputs
     weights = bare(weights)
     is_drawn = has_op(weights, BeliefSampleRV) and weights in model.free_RVs
     mean, root = (bare(parameters(weights)[0]), parameters(weights)[1]) if is_drawn else (weights, None)
@@ -118,6 +123,13 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
     data = fixed.at(0, 0)
     contrasts = choice_contrasts(data["context"], data["available"], data["chosen"], 1.0)
     beliefs = _Beliefs(model, posterior, mean)
+    # A bonus is as if candidates had themselves as features, whose weights are the bonuses.
+    shown = data["context"]
+    if bonus:
+        slots = np.broadcast_to(np.eye(shown.shape[1]), (len(shown), shown.shape[1], shown.shape[1]))
+        shown = np.concatenate([shown, slots], axis=2)
+    seen = choice_contrasts(shown, data["available"], data["chosen"], 1.0).values
+    bonuses = _Evaluated(model, posterior, {"bonus": bonus[0]} if bonus else {})
     spreads = _Spreads(model, posterior, parameters(weights) if is_drawn else None, alpha)
 
     chains, length, times = posterior.sizes["chain"], posterior.sizes["draw"], len(contrasts.first) - 1
@@ -146,7 +158,10 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 points = normal_points(POINTS, stray.shape[2])
             rows = log_likelihood[chain, draws.start : draws.stop]
             belief = beliefs.at(chain, draws)
-            integrate_choices(contrasts.first, contrasts.values, scale, belief, stray, points, rows, others)
+            if bonus:
+                added = [bonuses.at(chain, draw)["bonus"] / factor for draw, factor in zip(draws, scale, strict=True)]
+                belief = np.concatenate([belief, added], axis=2)
+            integrate_choices(contrasts.first, seen, scale, belief, stray, points, rows, others)
     probability = _probabilities(data, chains * length, others)
     return Pointwise(log_likelihood, probability)
 
@@ -202,7 +217,7 @@ class _Beliefs:
 
     def __init__(self, model: pm.Model, posterior: xr.Dataset, mean: TensorVariable) -> None:
         named = mean.name if mean in model.free_RVs else None
-        if has_op(mean, BayesianLearning):
+        if has_op(mean, BayesianLearning) or has_op(mean, PredictionErrorLearning):
             named = "belief"
         self._path = posterior[named].transpose("chain", "draw", "time", ...).values if named in posterior else None
         self._read = None if self._path is not None else _Evaluated(model, posterior, {"mean": mean})

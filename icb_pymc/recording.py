@@ -11,8 +11,9 @@ import xarray as xr
 from icb_pymc.belief_paths import learnt_belief
 from icb_pymc.errors import InputError
 
-# Noise that rho and rewards may be declared by tells nothing that they do not.
-LATENTS = ("rho", "reward", "rho_noise", "reward_noise")
+LATENTS = ("rho", "reward")
+# Noise that rho and rewards may be declared by: once the likelihood is known it tells nothing that they do not.
+NOISE = ("rho_noise", "reward_noise")
 DTYPES = ("float64", "float32")
 
 

@@ -1,6 +1,7 @@
 """Simulate a declared model: its graph, drawn once by PyMC, gives decisions that carry the truth."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ TRUTH = ("belief", "rho", "reward", "chosen")
 
 
 def simulate(
-    agent: str | Callable[..., pm.Model],
+    agent: str | Path | Callable[..., pm.Model],
     *,
     steps: int | None = None,
     actions: int = 2,
@@ -45,7 +46,7 @@ def simulate(
     **hyperparameters
         Handed to the agent.
     """
-    declare = find(agent) if isinstance(agent, str) else agent
+    declare = find(agent)
     chosen_settings = settings(declare, hyperparameters)
     if arrivals is None:
         arrivals = scenario(name_of(declare), steps=steps, actions=actions, seed=seed)

@@ -9,12 +9,14 @@ from typing import TextIO
 from icb_pymc import __version__
 from icb_pymc.cli import (
     bench,
+    check,
     compare,
     convert,
     diagnose,
     fit,
     impact,
     models,
+    new,
     plot,
     prepare,
     reproduce,
@@ -28,6 +30,8 @@ from icb_pymc.errors import InputError, InputWarning
 
 VERBS = (
     models,
+    new,
+    check,
     simulate,
     fit,
     diagnose,

@@ -24,7 +24,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Fit a model to decisions and write the posterior as a trace.",
         "icb fit nb_icb decisions.nc --seed 0 -o trace.nc",
     )
-    parser.add_argument("model", help="name of an inverse model; `icb models` lists them")
+    parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with one")
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
     parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
     parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")

@@ -10,10 +10,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "simulate",
-        "Simulate an agent on liver transplants and write its decisions, the truth included.",
+        "Simulate an agent, or any other model, on liver transplants and write its decisions, the truth included.",
         "icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
     )
-    parser.add_argument("agent", help="name of an agent; `icb models` lists them")
+    parser.add_argument("agent", help="name of a model (`icb models` lists them), or path of a file with one")
     parser.add_argument("--steps", type=whole_number, help="number of decisions (default: as in the paper, 500)")
     parser.add_argument("--actions", type=whole_number, default=2, help="candidates per decision (default: 2)")
     parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same file contents (default: 0)")
@@ -26,7 +26,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, write, and show what was simulated."""
-    from icb_pymc.catalogue import find, settings
+    from icb_pymc.catalogue import find, name_of, settings
     from icb_pymc.cli.show import summary
     from icb_pymc.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.optn import prepare, read_raw
@@ -35,12 +35,13 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.output, *SUFFIXES)
     given = given_settings(options)
     # Said before the compilation starts, so that a misspelt name is answered at once.
-    settings(find(options.agent), given)
+    declare = find(options.agent)
+    settings(declare, given)
     transplants = None
     if options.cohort is not None:
         transplants = prepare(read_raw(options.cohort), options.cohort).transplants
     arrivals = scenario(
-        options.agent,
+        name_of(declare),
         steps=options.steps,
         actions=options.actions,
         seed=options.seed,

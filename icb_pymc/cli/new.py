@@ -1,0 +1,40 @@
+"""`icb new`: a file to begin a model of one's own with."""
+
+import argparse
+from pathlib import Path
+
+from icb_pymc.cli.options import add_verb, check_output, say
+from icb_pymc.errors import InputError
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "new",
+        "Write a model to begin with: a learner of unknown learning rate, in thirty commented lines that run.",
+        "icb new my_model.py",
+    )
+    parser.add_argument("file", help="Python file to write; the model is called like it")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the template under the name of the file."""
+    import keyword
+
+    from icb_pymc.files import replacing
+
+    path = Path(options.file)
+    check_output(options.file, ".py")
+    if not path.stem.isidentifier() or keyword.iskeyword(path.stem):
+        raise InputError(f"{path}: a model is called like its file; use letters, digits and underscores.")
+    if path.exists():
+        raise InputError(f"{path} is there already, and stays as it is; give another name.")
+    template = (Path(__file__).parents[1] / "model_template.py").read_text(encoding="utf-8")
+    # What is for the checks of this package is not for the user.
+    text = template.replace("  # type: ignore[no-untyped-def]", "").replace("my_model", path.stem)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    say(f"written to {path}; next: icb check {path}")
+    return 0
