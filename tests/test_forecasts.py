@@ -74,6 +74,16 @@ def test_a_trace_alone_is_enough(decisions):
         forecasts_of(with_prior)
 
 
+def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
+    file, witness = tmp_path / "stranger.py", tmp_path / "was_run"
+    file.write_text(f"open({str(witness)!r}, 'w')\n\ndef stranger(decisions): ...\n")
+    trace = fit("uniform", decisions, draws=1, progressbar=False)
+    trace.attrs["model"] = str(file)
+    with pytest.raises(InputError, match="no name of a model"):
+        forecasts_of(trace)
+    assert not witness.exists()
+
+
 @pytest.mark.parametrize(
     ("model", "options", "sentence"),
     [
