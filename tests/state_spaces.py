@@ -41,7 +41,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
         right=none,
         drift=0.3 * rng.standard_normal((over_time, d)),
         move_scale=rng.uniform(0.5, 1.5, moves),
-        move_root=0.5 * rng.standard_normal((1, d, 2)),
+        move_root=0.5 * rng.standard_normal((1, 2, d)),
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         offset=rng.standard_normal(rows),
         reading=rng.standard_normal((rows, d)),
@@ -57,7 +57,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
         left, right = 0.5 * rng.standard_normal((2, over_time, d, d))
         space = space._replace(decay=np.zeros((1, d)), left=left, right=right)
     if kind == "all over time":
-        decay, root = rng.uniform(0.2, 0.9, (moves, d)), 0.5 * rng.standard_normal((moves, d, 3))
+        decay, root = rng.uniform(0.2, 0.9, (moves, d)), 0.5 * rng.standard_normal((moves, 3, d))
         space = space._replace(decay=decay, move_root=root, start_root=rng.standard_normal((d, 5)))
     if kind in ("static", "without strays", "identical rows"):
         space = space._replace(stray=np.empty((rows, 0)))
@@ -65,7 +65,7 @@ def random_space(kind, seed=0, counts=CONTRASTS):
         space = space._replace(move_scale=np.zeros(1))
     if kind == "identical rows":
         # With more rows than noises besides, the covariance of the contrasts is singular.
-        space = space._replace(move_root=np.zeros((1, d, 0)), reading=np.tile(space.reading[:1], (rows, 1)))
+        space = space._replace(move_root=np.zeros((1, 0, d)), reading=np.tile(space.reading[:1], (rows, 1)))
     return space
 
 

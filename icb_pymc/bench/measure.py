@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 # What a sampler is given first; draws are then doubled until the chains agree.
 FIRST_DRAWS = {"engine": 500, "gibbs": 500, "paper": 500, "nuts": 100, "nutpie": 400}
-TUNE = {"engine": 300, "gibbs": 200, "paper": 200, "nuts": 200, "nutpie": 300}
+TUNE = {"engine": 200, "gibbs": 200, "paper": 200, "nuts": 200, "nutpie": 300}
 AGREED = 1.01
 # Draws, and steps of tuning, of a run that is there for its compilation.
 SHORT = 12

@@ -35,10 +35,10 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
     for t in range(T):
         widest = max(widest, space.first[t + 1] - space.first[t])
     mean, covariance = space.start_mean.copy(), np.zeros((d, d))
-    _add_square(space.start_root, 1.0, covariance)
+    _add_square(space.start_root.T, 1.0, covariance)
     centre, tilted = np.empty(widest), np.empty(widest)
     root, second, crossed = np.empty((widest, widest)), np.empty((widest, widest)), np.empty((d, widest))
-    scratch, column = np.empty(space.left.shape[2]), np.empty(d)
+    scratch, column = np.empty(space.left.shape[1]), np.empty(d)
     for t in range(T):
         count = space.first[t + 1] - space.first[t]
         log_predictive[t] = 0.0
@@ -68,12 +68,12 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
 
 @numba.njit(cache=True, nogil=True)
 def _add_square(root: Floats, scale: float, out: Floats) -> None:
-    """out += scale root root'."""
-    for i in range(root.shape[0]):
-        for j in range(root.shape[0]):
+    """out += scale root'root."""
+    for i in range(root.shape[1]):
+        for j in range(root.shape[1]):
             value = 0.0
-            for p in range(root.shape[1]):
-                value += root[i, p] * root[j, p]
+            for p in range(root.shape[0]):
+                value += root[p, i] * root[p, j]
             out[i, j] += scale * value
 
 

@@ -56,7 +56,7 @@ def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, 
     covariance, innovation = np.zeros((d, d)), np.zeros((d, d))
     product, column = np.empty(d), np.empty(d)
     moved = np.empty((space.left.shape[1], d))
-    _add_square(space.start_root, covariance)
+    _add_square(space.start_root.T, covariance)
     log_volume = 0.0
     for t in range(T):
         log_volume += _whiten(space, data, t, root, reading)
@@ -89,13 +89,13 @@ def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _add_square(root: Floats, out: Floats) -> None:
-    """out += root root', the lower triangle."""
-    for p in range(root.shape[1]):
-        for i in range(root.shape[0]):
+    """out += root'root, the lower triangle."""
+    for p in range(root.shape[0]):
+        for i in range(root.shape[1]):
             # Where only one block of a long state moves, most of the root is zero.
-            if root[i, p] != 0.0:
+            if root[p, i] != 0.0:
                 for j in range(i + 1):
-                    out[i, j] += root[i, p] * root[j, p]
+                    out[i, j] += root[p, i] * root[p, j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -28,11 +28,11 @@ class StateSpace(NamedTuple):
         m and G_0.
     decay, left, right : (T-1, 1 or 0, d), (T-1 or 1, r, d), (T-1 or 1, r, d)
         F_t = diag(decay_t) + left_t' right_t, where left and right are equally long. A decay without rows stands for
-        ones. Columns of the paper's matrices are rows here, so that the state can be moved by whole vectors.
+        ones.
     drift : (T-1 or 1, d)
         c_t.
-    move_scale, move_root : (T-1 or 1,), (T-1 or 1, d, q)
-        g_t and G_t.
+    move_scale, move_root : (T-1 or 1,), (T-1 or 1, q, d)
+        g_t and G_t', with columns as rows, so that the state is moved by whole vectors.
     first : (T+1,)
         Contrasts of decision t are rows ``first[t]`` to ``first[t+1] - 1``.
     offset, reading, stray : (N,), (N, d), (N, e)
@@ -64,7 +64,7 @@ class Noise(NamedTuple):
 def empty_noise(space: StateSpace) -> Noise:
     """Room for the noise of a path."""
     times = len(space.first) - 1
-    shapes = (space.start_root.shape[1],), (times - 1, space.move_root.shape[2]), (times, space.stray.shape[1])
+    shapes = (space.start_root.shape[1],), (times - 1, space.move_root.shape[1]), (times, space.stray.shape[1])
     return Noise(*(np.empty(shape) for shape in shapes))
 
 
@@ -121,12 +121,12 @@ def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contr
         if t < T - 1:
             move_state(space, t, space.left, space.right, state, scratch)
             c, s, g = at(t, space.drift), at(t, space.move_scale), at(t, space.move_root)
-            for i in range(d):
-                value = 0.0
-                for j in range(space.move_root.shape[2]):
-                    value += space.move_root[g, i, j] * noise.move[t, j]
-                state[i] += space.move_scale[s] * value
-                if with_means:
+            for j in range(space.move_root.shape[1]):
+                size = space.move_scale[s] * noise.move[t, j]
+                for i in range(d):
+                    state[i] += size * space.move_root[g, j, i]
+            if with_means:
+                for i in range(d):
                     state[i] += space.drift[c, i]
 
 
@@ -138,10 +138,10 @@ def respond(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
     for t in range(T - 1, -1, -1):
         if t < T - 1:
             s, g = at(t, space.move_scale), at(t, space.move_root)
-            for j in range(space.move_root.shape[2]):
+            for j in range(space.move_root.shape[1]):
                 value = 0.0
                 for i in range(d):
-                    value += space.move_root[g, i, j] * adjoint[i]
+                    value += space.move_root[g, j, i] * adjoint[i]
                 noise.move[t, j] = space.move_scale[s] * value
             move_state(space, t, space.right, space.left, adjoint, scratch)
         for j in range(space.stray.shape[1]):

@@ -106,7 +106,7 @@ class ProcessSource:
             right,
             drift,
             scale,
-            roots,
+            as_rows(roots),
             read,
             offset,
         )
@@ -122,7 +122,7 @@ class ProcessSource:
             expected = np.einsum("tij,tj->ti", values["transition"], path[:-1]) + values["drift"]
             moved = path[1:] - expected
         start = np.linalg.pinv(dynamics.start_root) @ (path[0] - dynamics.start_mean)
-        inverse = np.linalg.pinv(dynamics.move_root)
+        inverse = np.linalg.pinv(dynamics.move_root).transpose(0, 2, 1)
         return start, (inverse @ (moved / dynamics.move_scale[:, None])[:, :, None])[:, :, 0]
 
 
@@ -163,7 +163,7 @@ class LearnerSource:
             flat,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            np.concatenate([seen, np.zeros_like(seen)], axis=1)[:, :, None],
+            np.concatenate([seen, np.zeros_like(seen)], axis=1)[:, None, :],
             np.concatenate([width, learnt], axis=2),
             values["start_mean"] - learnt @ values["start_mean"],
             beliefs.root,
@@ -208,7 +208,7 @@ class PredictionErrorSource(LearnerSource):
             np.concatenate([-seen, seen], axis=1)[:, None, :],
             np.zeros((1, 2 * k)),
             np.full(1, float(values["sigma"])),
-            moves[:, :, None],
+            moves[:, None, :],
             np.eye(k, 2 * k),
             np.zeros(k),
         )
@@ -250,7 +250,7 @@ class FoldSource:
             flat,
             drift,
             begins.astype(np.float64),
-            same if len(same) == 1 else roots[fold[1:]],
+            as_rows(same if len(same) == 1 else roots[fold[1:]]),
             np.eye(d),
             np.zeros(d),
         )
@@ -335,6 +335,11 @@ def _linear_reading(
     if not np.allclose(np.einsum("tij,tj->ti", read, trial) + offset, evaluate(trial)):
         return None
     return (read[0] if np.array_equal(read, np.broadcast_to(read[0], read.shape)) else read), offset
+
+
+def as_rows(roots: np.ndarray) -> np.ndarray:
+    """Roots (..., d, q) with columns as rows, as `StateSpace` has them."""
+    return np.ascontiguousarray(roots.transpose(0, 2, 1))
 
 
 def _once_if_equal(over_time: np.ndarray) -> np.ndarray:

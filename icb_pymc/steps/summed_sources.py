@@ -17,7 +17,7 @@ from icb_pymc.agent_walks import AgentWalksRV
 from icb_pymc.kernels.shared_axes import covariance_root
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.processes import LinearProcessRV, WienerProcessRV
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, as_rows
 from icb_pymc.steps.graph import has_op, parameters
 
 # The filter keeps a covariance of the whole state: with more constants than this NUTS serves better.
@@ -57,7 +57,7 @@ class ConstantPart:
             root = scipy.linalg.block_diag(*np.broadcast_to(roots, (d // k, k, k)))
         else:
             root = np.diag(np.broadcast_to(values["scale"], self._shape).ravel())
-        return _dynamics(mean, root, np.ones(1), np.zeros((1, d, 0)))
+        return _dynamics(mean, root, np.ones(1), np.zeros((1, 0, d)))
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         return [states[0].reshape(self._shape).copy()]
@@ -105,7 +105,7 @@ class AgentWalksPart:
         own = np.sqrt(gap[1:])[:, None, None] * covariance_root(innovation)
         roots[np.arange(self._times - 1), self._who[1:]] = own
         d = self._agents * k
-        move_root = roots.reshape(self._times - 1, d, k)
+        move_root = as_rows(roots.reshape(self._times - 1, d, k))
         return _dynamics(np.zeros(d), scipy.linalg.block_diag(*first_roots), np.ones(1), move_root)
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -150,7 +150,7 @@ class SummedSource:
 
     def dynamics(self, values: Values) -> Dynamics:
         blocks = self._dynamics(values)
-        moving = [block for block in blocks if block.move_root.shape[2]]
+        moving = [block for block in blocks if block.move_root.shape[1]]
         if len(moving) == 1:
             scale, roots = moving[0].move_scale, [block.move_root for block in blocks]
         else:

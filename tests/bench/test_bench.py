@@ -48,7 +48,7 @@ def test_a_run_tells_effective_draws_agreement_and_seconds():
     assert 0 < run.drawing <= run.seconds
     assert 0 < run.worst <= run.median
     assert 0.9 < run.rhat < 1.5
-    assert (run.draws, run.tune) == (60, 300)
+    assert (run.draws, run.tune) == (60, 200)
 
 
 def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):

@@ -20,7 +20,7 @@ def plain_recursion(space, noise, with_means):
             drift, scale, root = (
                 array[min(t, len(array) - 1)] for array in (space.drift, space.move_scale, space.move_root)
             )
-            state = transition(space, t) @ state + mean * drift + scale * root @ noise.move[t]
+            state = transition(space, t) @ state + mean * drift + scale * root.T @ noise.move[t]
     return np.array(states), np.concatenate(contrasts)
 
 

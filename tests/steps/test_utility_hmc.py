@@ -439,7 +439,7 @@ def free_choice(actions, by_learning):
 @pytest.mark.parametrize("by_learning", [False, True], ids=["nb_icb", "b_icb"])
 @pytest.mark.parametrize("actions", [2, 4])
 def test_simulation_based_calibration(actions, by_learning):
-    replicates, kept, thinning = 120, 19, 6
+    replicates, kept, thinning = 120, 19, 5
     model, names = free_choice(actions, by_learning)
     with model:
         variables = [model[name] for name in ("scale", *names, "rho")]
@@ -449,7 +449,7 @@ def test_simulation_based_calibration(actions, by_learning):
     initial, ranks = model.initial_point(), []
     for i in range(replicates):
         step.began, step.tune, step.steps = False, True, 0
-        path, _ = run_chain(step, initial | {"chosen": truth["chosen"][i]}, 120, kept * thinning)
+        path, _ = run_chain(step, initial | {"chosen": truth["chosen"][i]}, 80, kept * thinning)
         thinned = path[thinning - 1 :: thinning]
         rank = [sum(np.exp(point["scale_log__"]) < truth["scale"][i] for point in thinned)]
         for name in (*names, "rho"):
