@@ -7,7 +7,7 @@ from agreement import standard_error, z_scores
 from conftest import make_arrivals
 from dense_walks import dense_covariance
 
-from icb_pymc import fit, read_trace, write_trace
+from icb_pymc import fit, read_trace, simulate, write_trace
 from icb_pymc.agents import decisions_of, with_agents
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import group
@@ -184,9 +184,18 @@ def test_the_engine_and_nuts_agree_also_on_how_far_agents_deviate(decisions, kin
     given = SHARED | KINDS[kind]
     learnt = {name: pm.LogNormal.dist(np.log(0.3), 0.5) for name in KINDS[kind]}
     options = {"chains": 2, "seed": 1, "progressbar": False, **given, **learnt}
-    ours = group(fit("hierarchical_nb_icb", decisions, draws=5000, tune=500, **options), "posterior")
-    nuts = group(fit("hierarchical_nb_icb", decisions, draws=2500, tune=500, kernel="nuts", **options), "posterior")
+    ours = group(fit("hierarchical_nb_icb", decisions, draws=4000, tune=500, **options), "posterior")
+    nuts = group(fit("hierarchical_nb_icb", decisions, draws=1000, tune=400, kernel="nuts", **options), "posterior")
     for name in ("belief", "trend", "deviation", *learnt):
         scores = z_scores(ours[name].values, nuts[name].values)
         assert np.abs(scores).max() < 5
         assert np.sqrt(np.mean(scores**2)) < 1.8
+
+
+@pytest.mark.parametrize(("kind", "dims"), [("constant deviations", ("agent", "feature")), ("moving deviations", None)])
+def test_simulated_decisions_carry_the_trend_and_the_deviations(decisions, kind, dims):
+    drawn = simulate("hierarchical_nb_icb", arrivals=decisions, seed=1, **SHARED, **KINDS[kind])
+    assert drawn["true_deviation"].dims == (dims or ("time", "feature"))
+    shown = drawn["true_deviation"].values[DECIDER] if dims else drawn["true_deviation"].values
+    np.testing.assert_allclose(drawn["true_belief"], drawn["true_trend"].values + shown)
+    np.testing.assert_array_equal(drawn["decider"], decisions["decider"])
