@@ -21,8 +21,8 @@ trace = xr.open_datatree(path, engine="h5netcdf")
 # what was chosen, and, since they were simulated, the truth.
 
 # %%
-for name in ("model", "sampler", "chains", "draws", "shared", "hyperparameters", "versions"):
-    print(f"{name:>16}: {trace.attrs[name]}")
+for name in ("model", "sampler", "chains", "draws", "shared", "versions"):
+    print(f"{name:>8}: {trace.attrs[name]}")
 print(trace["posterior"].to_dataset())
 print(trace["constant_data"].to_dataset())
 

@@ -108,7 +108,7 @@ def _in_blocks(
     values = np.concatenate(blocks)
     dims = [dim for dim in draws.dims if dim not in ("chain", "draw")]
     coords = {dim: draws.coords[dim] for dim in dims if dim in draws.coords}
-    return xr.DataArray(values.reshape(*array.shape[2:], *values.shape[1:]), coords, [*dims, *more], name)
+    return xr.DataArray(values.reshape((*array.shape[2:], *values.shape[1:])), coords, [*dims, *more], name)
 
 
 def _split(array: np.ndarray) -> np.ndarray:

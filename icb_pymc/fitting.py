@@ -21,9 +21,11 @@ from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
 from icb_pymc.estimates import Estimate, as_posterior, given_values
 from icb_pymc.folds import declared_folds
+from icb_pymc.hyperpriors import declare_with_priors, in_words
 from icb_pymc.inference_data import InferenceData, from_groups, group
 from icb_pymc.laplace import laplace_approximation
 from icb_pymc.memory import check_room
+from icb_pymc.model_files import digest_of
 from icb_pymc.pointwise import fits_in, pointwise_groups
 from icb_pymc.presets import Preset
 from icb_pymc.recording import NOISE, Recording
@@ -68,6 +70,7 @@ def fit(
     steps: Callable[[pm.Model], Any] | None = None,
     sweeps: int | None = None,
     iterations: int | None = None,
+    learn: Sequence[str] = (),
     keep_latents: bool = False,
     every: int = 1,
     times: Sequence[Any] | None = None,
@@ -105,6 +108,8 @@ def fit(
         Of the alternating steps per recorded draw, 10 by default.
     iterations : int, optional
         Of EM, 100 by default.
+    learn : sequence of str
+        Hyperparameters that get a log-normal prior around their value (see `declare_with_priors`): ``["alpha"]``.
     keep_latents : bool
         Keep the draws of rho and of rewards, which take more room than those of the belief.
     every, times : int, or sequence of times, optional
@@ -137,6 +142,10 @@ def fit(
     recording = Recording(decisions, every, times, dtype, keep_latents)
     given = chosen.hyperparameters | hyperparameters
     complete = settings(declare, given)
+    if learn and sampling["method"] in ("em", "estimate"):
+        raise InputError(f"learn {learn[0]}: method '{sampling['method']}' takes no priors; use 'mcmc' or 'laplace'.")
+    if sampling["method"] == "laplace":
+        _refuse_what_laplace_ignores(asked)
 
     started, graph = time.perf_counter(), None
     if sampling["method"] in ("em", "estimate") and not recording.is_plain:
@@ -146,10 +155,10 @@ def fit(
     elif sampling["method"] == "estimate":
         fitted = _estimate(declare, decisions, given)
     elif sampling["method"] == "laplace":
-        graph = declare(decisions, **given)
+        graph = declare_with_priors(declare, decisions, given, learn)
         fitted = _approximate(graph, sampling, recording, seed, progressbar)
     else:
-        graph = declare(decisions, **given)
+        graph = declare_with_priors(declare, decisions, given, learn)
         own_steps = steps or (companion(declare, "steps") if sampling["kernel"] == "auto" else None)
         sampling = _complete(sampling, graph, own_steps is not None)
         starts = partial(scattered_starts, graph, decisions, complete.get("alpha"), sampling["chains"], seed)
@@ -172,7 +181,7 @@ def fit(
     }
     attrs = {
         "model": name_of(declare),
-        "hyperparameters": described(complete),
+        "hyperparameters": described(in_words(complete, learn)),
         "preset": preset or "none",
         "method": "estimate" if fitted.is_estimate else sampling["method"],
         "approximation": "none" if sampling["method"] == "mcmc" else sampling["method"],
@@ -187,7 +196,8 @@ def fit(
         "versions": described({library.__name__: library.__version__ for library in (pm, pytensor, np, xr)}),
     }
     if hasattr(declare, "model_file"):
-        attrs["model_file"] = declare.model_file
+        # What the file was, not where: a trace that is passed on names no path, and none is opened for it.
+        attrs["model_digest"] = digest_of(declare.model_file)
     if fitted.log_evidence is not None:
         attrs["log_evidence"] = fitted.log_evidence
     if fitted.drawing is not None:
@@ -364,6 +374,12 @@ def _cores(recording: Recording, sampling: dict[str, Any]) -> int:
 def _usable_cores() -> int:
     """Cores that this process may use; PyMC itself counts only physical ones."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _refuse_what_laplace_ignores(asked: dict[str, Any]) -> None:
+    for name in ("kernel", "tune", "chains"):
+        if asked[name] is not None:
+            raise InputError(f"{name}: method 'laplace' makes independent draws, without chains; leave {name} out.")
 
 
 def _check_sampling(sampling: dict[str, Any]) -> None:

@@ -102,8 +102,15 @@ def one_step_ahead(
 
 
 def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar: bool = False) -> xr.DataArray:
-    """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it tells."""
-    declare = find(str(trace.attrs.get("model_file", trace.attrs.get("model"))))
+    """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it tells.
+
+    A model of one's own must be known by its name first (`icb_pymc.register`).
+    """
+    name = str(trace.attrs.get("model"))
+    if not name.isidentifier():
+        # A trace may come from anywhere: it names a model, but no file to be run.
+        raise InputError(f"this trace is of a model called '{name}', which is no name of a model.")
+    declare = find(name)
     told = json.loads(trace.attrs.get("hyperparameters", "{}"))
     defaults = settings(declare, {})
     for name, value in told.items():
@@ -127,7 +134,7 @@ def decisions_in(trace: InferenceData) -> xr.Dataset:
     missing += [] if "chosen" in observed else ["chosen"]
     if missing:
         raise InputError(f"this trace does not hold its decisions: it has no '{missing[0]}'.")
-    return data[["context", "available"]].assign(chosen=observed["chosen"])
+    return data.assign(chosen=observed["chosen"])
 
 
 def _forecast(model: pm.Model, found: Found, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:

@@ -64,8 +64,7 @@ def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tup
         # High values of k are the caller's to tell.
         warnings.simplefilter("ignore")
         found = az.loo(result, pointwise=True, reff=relative_efficiency)
-    elpd = found["elpd_i"] if "elpd_i" in found else found["loo_i"]
-    return elpd, found["pareto_k"]
+    return found.elpd_i if hasattr(found, "elpd_i") else found.loo_i, found.pareto_k
 
 
 def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:

@@ -4,27 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.convergence import bulk_ess, rank_rhat
+from icb_pymc.diagnosis import diagnose
 from icb_pymc.inference_data import InferenceData, group
 
-HIGHEST_RHAT, LOWEST_ESS = 1.01, 400
+# How the registry calls what `diagnose` tells of each variable, which end is the worst, and digits that matter.
+WORST = {
+    "worst_rhat": ("R-hat", np.max, 4),
+    "worst_bulk_ess": ("bulk ESS", np.min, 1),
+    "worst_tail_ess": ("tail ESS", np.min, 1),
+}
 
 
 def check_draws(trace: InferenceData) -> dict[str, Any]:
-    """Chains, draws per chain, the worst R-hat and effective sample size of all components, and whether all pass."""
-    posterior = group(trace, "posterior")
+    """Chains, draws per chain, the worst R-hat and effective sample sizes of all components, and whether all pass."""
+    posterior, found = group(trace, "posterior"), diagnose(trace)
     checks: dict[str, Any] = {"chains": posterior.sizes["chain"], "draws": posterior.sizes["draw"]}
-    rhat, ess, finite = [np.nan], [np.nan], True
-    if checks["chains"] > 1 and checks["draws"] >= 4:
-        for draws in posterior.data_vars.values():
-            # What never moves (a point estimate, an unused direction) has no R-hat.
-            if draws.dtype.kind == "f" and draws.size:
-                finite = finite and bool(np.isfinite(draws.values).all())
-                rhat.append(_worst(rank_rhat(draws.astype(float)), np.fmax))
-                ess.append(_worst(bulk_ess(draws.astype(float)), np.fmin))
-    checks["worst_rhat"] = _plain(np.fmax.reduce(rhat), 4)
-    checks["worst_bulk_ess"] = _plain(np.fmin.reduce(ess), 1)
-    checks["passed"] = _passed(checks) and finite and not trace.attrs.get("interrupted")
+    for name, (column, worst, digits) in WORST.items():
+        values = found.blocks[column].values if len(found.blocks) else np.array([])
+        told = values[~np.isnan(values)]
+        checks[name] = round(float(worst(told)), digits) if len(told) and np.isfinite(told).all() else None
+    checks["passed"] = bool(found.converged and not trace.attrs.get("interrupted"))
     return checks
 
 
@@ -37,16 +36,3 @@ def differences(told: dict[str, Any], found: dict[str, Any]) -> list[str]:
         if not (said == value or (is_number and abs(said - value) <= 1e-3 * abs(value))):
             problems.append(f"the registry says {name} {said}, the file {value}")
     return problems
-
-
-def _passed(checks: dict[str, Any]) -> bool:
-    rhat, ess = checks["worst_rhat"], checks["worst_bulk_ess"]
-    return rhat is not None and ess is not None and rhat < HIGHEST_RHAT and ess > LOWEST_ESS
-
-
-def _worst(values: Any, keep: np.ufunc) -> float:
-    return float(keep.reduce(values.values, axis=None))
-
-
-def _plain(value: float, digits: int) -> float | None:
-    return round(float(value), digits) if np.isfinite(value) else None

@@ -64,7 +64,8 @@ def share(
             dropped += [f"{name}/{variable} ({size_in_words(part[variable].nbytes)})" for variable in large]
             if len(large) < len(part.data_vars):
                 groups[name] = part.drop_vars(large)
-    said = _in_words(posterior, kept, step, dtype, dropped)
+    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
+    said = _in_words(posterior.sizes["draw"], times_of_all, kept, step, dtype, dropped)
     before = trace.attrs.get("shared")
     attrs = {"draws": kept.sizes["draw"], "shared": f"{before}; then {said}" if before else said}
     return from_groups(groups, dict(trace.attrs) | attrs)
@@ -74,11 +75,11 @@ def _rounded(dataset: xr.Dataset, dtype: str) -> xr.Dataset:
     return dataset.map(lambda values: values.astype(dtype) if values.dtype.kind == "f" else values, keep_attrs=True)
 
 
-def _in_words(whole: xr.Dataset, kept: xr.Dataset, step: int, dtype: str, dropped: list[str]) -> str:
-    words = [f"{kept.sizes['draw']} of {whole.sizes['draw']} draws of each of {kept.sizes['chain']} chains"]
+def _in_words(draws: int, times: int, kept: xr.Dataset, step: int, dtype: str, dropped: list[str]) -> str:
+    words = [f"{kept.sizes['draw']} of {draws} draws of each of {kept.sizes['chain']} chains"]
     words[0] += f" (every {_ordinal(step)})" if step > 1 else ""
     if "time" in kept.dims:
-        words.append(f"{kept.sizes['time']} of {whole.sizes['time']} times")
+        words.append(f"{kept.sizes['time']} of {times} times")
     words.append(dtype)
     return ", ".join(words) + (f", without {', '.join(dropped)}" if dropped else "")
 

@@ -5,6 +5,8 @@ import pytest
 import xarray as xr
 
 from icb_pymc.cli import VERBS, main
+from icb_pymc.inference_data import group
+from icb_pymc.traces import read_trace
 
 
 def test_the_command_line_and_the_package_start_without_heavy_imports():
@@ -125,6 +127,7 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     [
         (["fit", "nb_icb", "nowhere.nc"], "nowhere.nc: there is no such file"),
         (["fit", "nobody", "nowhere.nc"], "no model called 'nobody'"),
+        (["fit", "nb_icb", "nowhere.nc", "--learn", "strength"], "'nb_icb' has no hyperparameter 'strength'"),
         (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
         (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),
         (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
@@ -168,6 +171,19 @@ def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path
     assert "'improvement' or 'sharpening'" in capsys.readouterr().err
     assert main(["fit", "m_fold_irl", log, "--set", "folds=31", "-o", trace]) == 2
     assert "from 1 to 30" in capsys.readouterr().err
+
+
+def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
+    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--seed", "0", "-o", trace]
+    assert main(["fit", "nb_icb", log, *short, "--learn", "alpha", "--learn", "innovation_covariance"]) == 0
+    posterior = group(read_trace(trace), "posterior")
+    assert {"alpha", "innovation_covariance", "belief"} <= set(posterior.data_vars)
+    assert (posterior["alpha"].std() > 0).item()
+    capsys.readouterr()
+    assert main(["fit", "nb_icb", log, *short, "--learn", "unit_of_time"]) == 2
+    assert "learn unit_of_time" in capsys.readouterr().err
 
 
 def test_b_icb_tells_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):

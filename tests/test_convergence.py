@@ -62,4 +62,5 @@ def test_all_at_once_is_the_same_as_one_by_one_also_where_draws_repeat():
     for name, of in {"rhat": rank_rhat, "ess_bulk": bulk_ess, "ess_tail": tail_ess}.items():
         xr.testing.assert_equal(found[name], of(draws))
     np.testing.assert_allclose(found["mcse"] * draws.std(("chain", "draw"), ddof=1), mcse_of_mean(draws))
+    assert float(convergence(draws[:, :, 0])["rhat"]) == found["rhat"][0]
     np.testing.assert_allclose(found["rhat"], [az.rhat(draws.values[:, :, i]) for i in range(5)])

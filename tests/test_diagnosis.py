@@ -26,7 +26,9 @@ def trace_of(belief, stats=None, **attrs):
     coords = {"chain": np.arange(len(belief)), "draw": np.arange(belief.shape[1])}
     dims = ("chain", "draw", "time", "feature")
     posterior = xr.Dataset({"belief": (dims, belief)}, coords | {"time": DATES, "feature": ["age", "inr"]})
-    groups = {"posterior": posterior}
+    groups = {
+        "posterior": posterior.assign(alpha=(("chain", "draw"), chains(belief.shape[1], len(belief))[:, :, 0, 0]))
+    }
     if stats:
         groups["sample_stats"] = xr.Dataset({name: (("chain", "draw"), path) for name, path in stats.items()}, coords)
     return from_groups(groups, ATTRS | attrs)

@@ -29,18 +29,10 @@ def test_a_fit_holds_posterior_decisions_and_how_it_was_made(trace, dated_decisi
     assert trace.attrs["seconds"] > 0
 
 
-def test_kept_rho_comes_with_the_pointwise_log_likelihood_of_the_choices(trace, dated_decisions):
-    rho = group(trace, "posterior")["rho"].values
-    utility = 20.0 * np.einsum("tak,cdtk->cdta", dated_decisions["context"], rho)
-    taken = np.take_along_axis(utility, dated_decisions["chosen"].values[None, None, :, None], -1)[..., 0]
-    expected = taken - np.logaddexp.reduce(utility, axis=-1)
-    np.testing.assert_allclose(group(trace, "log_likelihood")["chosen"], expected, atol=1e-8)
-
-
 def test_rho_is_not_kept_unless_asked_for_and_the_seed_fixes_the_rest(trace, dated_decisions):
     again = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=1, seed=1, progressbar=False)
     assert list(group(again, "posterior").data_vars) == ["belief"]
-    assert "log_likelihood" not in group_names(again)
+    assert {"log_likelihood", "choice_probabilities"} <= set(group_names(again))
     both = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=2, seed=1, progressbar=False)
     np.testing.assert_array_equal(group(again, "posterior")["belief"], group(both, "posterior")["belief"])
 
@@ -79,6 +71,9 @@ def test_the_posterior_follows_a_change_of_priorities():
         ("nb_icb", {"beta": 1}, "no hyperparameter 'beta'"),
         ("nb_icb", {"draws": 0}, "draws=0"),
         ("nb_icb", {"kernel": "fast"}, "'gibbs' or 'paper'"),
+        ("nb_icb", {"method": "laplace", "chains": 2}, "leave chains out"),
+        ("nb_icb", {"method": "laplace", "kernel": "engine"}, "leave kernel out"),
+        ("t_rex", {"learn": ["steps"]}, "'estimate' takes no priors"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(model, options, sentence, dated_decisions):

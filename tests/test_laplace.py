@@ -86,7 +86,8 @@ def test_the_result_keeps_the_contract_of_every_fit_and_says_that_it_is_an_appro
     assert posterior.sizes["draw"] == result.attrs["draws"] == DRAWS
     for dim in ("time", "feature"):
         xr.testing.assert_equal(posterior[dim], DECISIONS[dim])
-    assert {"posterior", "observed_data", "constant_data"} == set(group_names(result))
+    pointwise = {"log_likelihood", "choice_probabilities"}
+    assert {"posterior", "observed_data", "constant_data"} | pointwise == set(group_names(result))
     assert result.attrs["method"] == result.attrs["approximation"] == "laplace"
     assert "Laplace" in result.attrs["sampler"]
     assert isinstance(result.attrs["log_evidence"], float)

@@ -9,6 +9,7 @@ import xarray as xr
 
 from icb_pymc import plots
 from icb_pymc.decision_files import write_decisions
+from icb_pymc.diagnosis import diagnose
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import from_groups, group, group_names
 from icb_pymc.metrics import relative_importance
@@ -44,11 +45,12 @@ def test_a_trace_comes_back_as_it_was_written(trace, tmp_path):
 
 
 @pytest.mark.parametrize("path", OF_EACH_LINE, ids=lambda path: path.stem)
-def test_a_trace_of_either_line_is_read_and_drawn_from_the_file_alone(path):
+def test_a_trace_of_either_line_is_read_drawn_and_diagnosed_from_the_file_alone(path):
     trace = read_trace(path)
     importance = relative_importance(group(trace, "posterior")["belief"])
     np.testing.assert_allclose(importance.sum("feature"), 1.0)
     assert plots.importance_over_time(trace).axes
+    assert set(diagnose(trace).blocks.index) == {"belief", "rho"}
     assert str(group(trace, "constant_data")["time"].values[-1])[:10] == "2001-11-27"
 
 

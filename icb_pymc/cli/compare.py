@@ -25,6 +25,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="N",
         help="with --ahead: decisions to learn from before forecasts count (default: a tenth)",
     )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="with --ahead: the file of a model of your own that a trace is of; may be repeated",
+    )
     parser.set_defaults(run=run)
 
 
@@ -32,6 +39,9 @@ def run(options: argparse.Namespace) -> int:
     """Read, compare, and say."""
     if options.start is not None and not options.ahead:
         raise InputError("--start goes with --ahead.")
+    if options.model and not options.ahead:
+        raise InputError("--model goes with --ahead.")
+    from icb_pymc.catalogue import register
     from icb_pymc.comparison import CAUTION, compare, compare_ahead
     from icb_pymc.traces import read_trace
 
@@ -42,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("the same trace is given twice.")
     traces = {name: read_trace(path) for name, path in zip(names, options.traces, strict=True)}
     if options.ahead:
+        for path in options.model:
+            register(path)
         table = compare_ahead(traces, start=options.start, progressbar=True)
         say("log probability of each choice given those before it, summed\n")
     else:

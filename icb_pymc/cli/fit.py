@@ -50,6 +50,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="posterior, the Gaussian around its mode, or B-ICB's EM (default: mcmc)",
     )
     parser.add_argument("--iterations", type=whole_number, help="iterations of EM (default: 100)")
+    parser.add_argument(
+        "--learn",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
+        "standard deviation); may be repeated",
+    )
     parser.add_argument("--keep-latents", action="store_true", help="keep rho and rewards")
     parser.add_argument(
         "--no-log-likelihood",
@@ -74,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_output(options.output, ".nc")
     given = given_settings(options)
-    settings(find(options.model), given)
+    settings(find(options.model), given | dict.fromkeys(options.learn))
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
         from icb_pymc.standardisation import standardise
@@ -99,6 +107,7 @@ def run(options: argparse.Namespace) -> int:
         kernel=options.kernel,
         method=options.method,
         iterations=options.iterations,
+        learn=options.learn,
         keep_latents=options.keep_latents,
         every=options.every,
         dtype=options.dtype,

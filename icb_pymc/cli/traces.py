@@ -134,5 +134,5 @@ def _open(options: argparse.Namespace) -> int:
 
 def _checks_in_words(checks: dict[str, Any]) -> str:
     words = f"{checks.get('chains')} chains of {checks.get('draws')} draws, worst R-hat {checks.get('worst_rhat')}, "
-    words += f"worst bulk ESS {checks.get('worst_bulk_ess')}"
+    words += f"worst ESS {checks.get('worst_bulk_ess')} (bulk) and {checks.get('worst_tail_ess')} (tail)"
     return f"{words}: {'passed' if checks.get('passed') else 'NOT passed'}"

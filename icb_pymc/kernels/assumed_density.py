@@ -17,7 +17,7 @@ from icb_pymc.kernels.state_space import StateSpace, at, move_state
 Floats = NDArray[np.float64]
 
 _REACH, _STEP, _WIDEST = 8.0, 0.8, 0.5
-# Directions of the contrasts with less than this share of the largest variance are none.
+# A contrast with less than this share of its variance left is determined by those before it.
 _NOTHING = 1e-12
 
 
@@ -31,58 +31,124 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
         Standard normal points to average over where a decision has several alternatives, at most n.
     """
     T, d = space.first.size - 1, space.reading.shape[1]
-    mean, covariance = space.start_mean.copy(), space.start_root @ space.start_root.T
+    widest = 1
+    for t in range(T):
+        widest = max(widest, space.first[t + 1] - space.first[t])
+    mean, covariance = space.start_mean.copy(), np.zeros((d, d))
+    _add_square(space.start_root, 1.0, covariance)
+    centre, tilted = np.empty(widest), np.empty(widest)
+    root, second, crossed = np.empty((widest, widest)), np.empty((widest, widest)), np.empty((d, widest))
     scratch, column = np.empty(space.left.shape[2]), np.empty(d)
     for t in range(T):
-        begin, end = space.first[t], space.first[t + 1]
-        count = end - begin
+        count = space.first[t + 1] - space.first[t]
+        log_predictive[t] = 0.0
         if count > 0:
-            reading = space.reading[begin:end].copy()
-            stray = space.stray[begin:end].copy()
-            centre = space.offset[begin:end] + reading @ mean
-            crossed = covariance @ reading.T
-            spread = reading @ crossed + stray @ stray.T
-            # u = centre + root ε; `inverse` leads back.
-            if count == 1:
-                root = np.sqrt(np.maximum(spread, 0.0))
-                inverse = np.where(root > 0.0, 1.0 / np.maximum(root, 1e-300), 0.0)
-            else:
-                variances, axes = np.linalg.eigh(0.5 * (spread + spread.T))
-                least = _NOTHING * max(variances[-1], 1e-300)
-                deviations = np.sqrt(np.maximum(variances, 0.0))
-                root = axes * deviations
-                inverse = np.zeros((count, count))
-                for i in range(count):
-                    if variances[i] > least:
-                        inverse[i] = axes[:, i] / deviations[i]
-            tilted, second = np.zeros(count), np.eye(count)
+            _read(space, t, mean, covariance, centre, root, crossed)
             if count == 1:
                 log_predictive[t] = _line_moments(centre[0], root[0, 0], tilted, second)
             else:
-                log_predictive[t] = _point_moments(centre, root, points, tilted, second)
-            gain = crossed @ inverse.T
-            mean = mean + gain @ tilted
-            covariance = covariance + gain @ (second - np.eye(count)) @ gain.T
-        else:
-            log_predictive[t] = 0.0
+                log_predictive[t] = _point_moments(centre[:count], root, points, tilted, second)
+            _update(count, crossed, tilted, second, mean, covariance)
         if t < T - 1:
             move_state(space, t, space.left, space.right, mean, scratch)
-            mean += space.drift[at(t, space.drift)]
+            c, s, g = at(t, space.drift), at(t, space.move_scale), at(t, space.move_root)
+            for i in range(d):
+                mean[i] += space.drift[c, i]
             for _ in range(2):
                 # F P, then F (F P)'.
                 for j in range(d):
-                    column[:] = covariance[:, j]
+                    for i in range(d):
+                        column[i] = covariance[i, j]
                     move_state(space, t, space.left, space.right, column, scratch)
-                    covariance[:, j] = column
-                covariance = covariance.T.copy()
-            root = np.ascontiguousarray(space.move_root[at(t, space.move_root)])
-            covariance += space.move_scale[at(t, space.move_scale)] ** 2 * (root @ root.T)
+                    for i in range(d):
+                        covariance[i, j] = column[i]
+                _transpose(covariance)
+            _add_square(space.move_root[g], space.move_scale[s] ** 2, covariance)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_square(root: Floats, scale: float, out: Floats) -> None:
+    """out += scale root root'."""
+    for i in range(root.shape[0]):
+        for j in range(root.shape[0]):
+            value = 0.0
+            for p in range(root.shape[1]):
+                value += root[i, p] * root[j, p]
+            out[i, j] += scale * value
+
+
+@numba.njit(cache=True, nogil=True)
+def _transpose(matrix: Floats) -> None:
+    for i in range(matrix.shape[0]):
+        for j in range(i):
+            matrix[i, j], matrix[j, i] = matrix[j, i], matrix[i, j]
+
+
+@numba.njit(cache=True, nogil=True)
+def _read(
+    space: StateSpace, t: int, mean: Floats, covariance: Floats, centre: Floats, root: Floats, crossed: Floats
+) -> None:
+    """Contrasts as u = centre + root ε, root lower triangular, and ``crossed`` = Cov(state, ε).
+
+    Contrasts that those before them determine add no ε of their own.
+    """
+    begin, d = space.first[t], mean.size
+    for j in range(space.first[t + 1] - begin):
+        row = begin + j
+        centre[j] = space.offset[row]
+        for i in range(d):
+            centre[j] += space.reading[row, i] * mean[i]
+            value = 0.0
+            for h in range(d):
+                value += covariance[i, h] * space.reading[row, h]
+            crossed[i, j] = value
+        # Cov(u_j, ε) of the ε before, as Cholesky's method has it; first Cov(u_j, u_i).
+        for i in range(j + 1):
+            value = 0.0
+            for e in range(space.stray.shape[1]):
+                value += space.stray[row, e] * space.stray[begin + i, e]
+            for h in range(d):
+                value += space.reading[begin + i, h] * crossed[h, j]
+            root[j, i] = value
+        total = root[j, j]
+        for i in range(j):
+            value = root[j, i]
+            for p in range(i):
+                value -= root[j, p] * root[i, p]
+            root[j, i] = value / root[i, i] if root[i, i] > 0.0 else 0.0
+        rest = total
+        for p in range(j):
+            rest -= root[j, p] ** 2
+        root[j, j] = math.sqrt(rest) if rest > _NOTHING * max(total, 1e-300) else 0.0
+        for h in range(d):
+            value = crossed[h, j]
+            for p in range(j):
+                value -= root[j, p] * crossed[h, p]
+            crossed[h, j] = value / root[j, j] if root[j, j] > 0.0 else 0.0
+        for i in range(j):
+            root[i, j] = 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def _update(count: int, gain: Floats, tilted: Floats, second: Floats, mean: Floats, covariance: Floats) -> None:
+    """Mean and covariance of the state where ε has mean ``tilted`` and covariance ``second`` instead of 0 and I."""
+    d = mean.size
+    for i in range(d):
+        for p in range(count):
+            mean[i] += gain[i, p] * tilted[p]
+    for i in range(d):
+        for j in range(d):
+            for p in range(count):
+                for q in range(count):
+                    change = second[p, q] - (1.0 if p == q else 0.0)
+                    covariance[i, j] += gain[i, p] * change * gain[j, q]
 
 
 @numba.njit(cache=True, nogil=True)
 def _line_moments(centre: float, spread: float, tilted: Floats, second: Floats) -> float:
     """log E[1 / (1 + exp u)], u = centre + spread ε, and mean and variance of ε under that weight."""
     at_centre = max(centre, 0.0) + math.log1p(math.exp(-abs(centre)))
+    tilted[0], second[0, 0] = 0.0, 1.0
     if spread <= 0.0:
         return -at_centre
     step = min(_WIDEST, _STEP / spread)

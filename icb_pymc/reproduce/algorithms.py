@@ -6,7 +6,8 @@ Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of t
 - NB-ICB with the paper's covariances (5e-5 and 5e-4, moves of all weights together damped a hundredfold) and its
   start at -1/k. Both say that weights are negative and sum to -1, which holds for the semi-synthetic agents alone.
   In the sudden changes and the history weights have either sign, so there (under both presets) the covariances are
-  multiples of I, as the text of the paper has them, and the first belief is N(0, (2/k)^2 I);
+  multiples of I, as the text of the paper has them, and the first belief is N(0, (2/k)^2 I), as are there the priors of
+  the algorithms below;
 - B-ICB with sigma = 0.10, alpha = 20, and under proper priors the reward parameter, N(-1/k, (2/k)^2 I), and the
   strength of the first belief, log-normal around 10;
 - B-IRL, M-fold IRL, CP-IRL and I-SPI with alpha = 20 and the prior N(-1/k, (2/k)^2 I) of each vector of weights, in
@@ -71,15 +72,18 @@ def algorithm(label: str, preset: str, log: Log) -> Algorithm:
         return Algorithm(label, "nb_icb", priors_of_either_sign(log), of_fit)
     if label == "NB-ICB":
         return Algorithm(label, "nb_icb", preset=of_fit, paper_priors=preset == "exact")
+    # The flat prior as published has no mean.
+    mean = (("prior_mean", 0.0),) if preset == "exact" and log.agent in EITHER_SIGN else ()
     if label in plain:
-        return Algorithm(label, plain[label], preset=of_fit)
+        return Algorithm(label, plain[label], mean, of_fit)
     if label.endswith("-fold CP-IRL"):
         # Scores by the paper's random walk take T^3 / length^2 times 20,000 steps: three quarters of an hour if the
         # 2,500 decisions of the sudden changes are cut into tens, so there they are cut into fifties.
         length = max(10, log.steps // 50) if preset == "paper" else 10
-        return Algorithm(label, "cp_irl", (("segments", _folds(label, log.steps)), ("length", length)), of_fit)
+        settings = (("segments", _folds(label, log.steps)), ("length", length))
+        return Algorithm(label, "cp_irl", settings + mean, of_fit)
     if label.endswith("-fold IRL"):
-        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)),), of_fit)
+        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)), *mean), of_fit)
     raise InputError(f"there is no algorithm called '{label}'.")
 
 

@@ -22,6 +22,11 @@ STRENGTH_AND_REWARD = (
     "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. "
     "EM as published stops while the strength is still small."
 )
+# What CP-IRL has here and not in the paper.
+TRUE_SEGMENTS = (
+    "This agent's weights are constant between two changes, as CP-IRL supposes, and here CP-IRL finds changes by the "
+    "evidence of segments, not by their likelihood."
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class PaperTable:
         note = f"Preset {preset}. {estimates}, {scaled} before they are compared with the truth."
         if preset == "exact" and "B-ICB" in self.algorithms and self.score == "reward":
             note += f" {STRENGTH_AND_REWARD}"
+        if preset == "exact" and self.agent == "switching":
+            note += f" {TRUE_SEGMENTS}"
         return note
 
     def agents(self, scale: Scale) -> tuple[str, ...]:

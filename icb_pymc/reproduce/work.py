@@ -128,17 +128,18 @@ def _priors(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:
 def _shared(unit: Unit) -> dict[str, Any]:
     if unit.algorithm.model != "cp_irl":
         return {}
-    length = dict(unit.algorithm.settings)["length"]
-    return {"table": _segment_table(unit.log, unit.algorithm.preset, length)}
+    # All but how many segments there are.
+    scored = tuple(setting for setting in unit.algorithm.settings if setting[0] != "segments")
+    return {"table": _segment_table(unit.log, unit.algorithm.preset, scored)}
 
 
 @lru_cache(maxsize=1)
-def _segment_table(log: Log, preset: str | None, length: int) -> SegmentTable:
+def _segment_table(log: Log, preset: str | None, scored: tuple[tuple[str, Any], ...]) -> SegmentTable:
     decisions = decisions_of(log)
     settings: dict[str, Any] = {}
     if preset is not None:
         settings = import_module("icb_pymc.models.irl.cp_irl").paper(decisions).hyperparameters
-    return score_segments(decisions, **(settings | {"length": length, "score_seed": log.seed}))
+    return score_segments(decisions, **(settings | dict(scored) | {"score_seed": log.seed}))
 
 
 def _thinned(trace: InferenceData, unit: Unit) -> InferenceData:

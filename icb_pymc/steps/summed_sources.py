@@ -57,8 +57,7 @@ class ConstantPart:
             root = scipy.linalg.block_diag(*np.broadcast_to(roots, (d // k, k, k)))
         else:
             root = np.diag(np.broadcast_to(values["scale"], self._shape).ravel())
-        flat = np.zeros((1, 0, d))
-        return _dynamics(mean, root, np.ones(1), flat)
+        return _dynamics(mean, root, np.ones(1), np.zeros((1, d, 0)))
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         return [states[0].reshape(self._shape).copy()]
@@ -259,7 +258,7 @@ def _beside(rows: list[np.ndarray]) -> np.ndarray:
 
 
 def _diagonal(matrices: list[np.ndarray]) -> np.ndarray:
-    """Matrices (T-1 or 1, d, q) of the parts as blocks along the diagonal."""
+    """Matrices of the parts, each over time or one for all, as blocks along the diagonal."""
     length = max(len(matrix) for matrix in matrices)
     heights, widths = zip(*(matrix.shape[1:] for matrix in matrices), strict=True)
     out = np.zeros((length, sum(heights), sum(widths)))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from icb_pymc import simulate
+from icb_pymc.environments.scenario import scenario
 from icb_pymc.environments.several_centres import several_centres
 from icb_pymc.errors import InputError
 
@@ -43,3 +44,10 @@ def test_decisions_of_the_switching_agent_carry_centres_and_truth(arrivals):
 def test_a_strength_that_is_none_is_refused(adoption):
     with pytest.raises(InputError, match="strength between 0 and 1"):
         several_centres(adoption=adoption, steps=3)
+
+
+def test_the_hierarchical_model_is_simulated_for_centres_whose_beliefs_are_its_own():
+    arrivals = scenario("hierarchical_nb_icb", steps=23, seed=1)
+    assert arrivals.sizes["time"] == 23
+    assert arrivals.sizes["agent"] == 5
+    assert not [name for name in arrivals if str(name).startswith("true_")]

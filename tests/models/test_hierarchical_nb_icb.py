@@ -184,8 +184,8 @@ def test_the_engine_and_nuts_agree_also_on_how_far_agents_deviate(decisions, kin
     given = SHARED | KINDS[kind]
     learnt = {name: pm.LogNormal.dist(np.log(0.3), 0.5) for name in KINDS[kind]}
     options = {"chains": 2, "seed": 1, "progressbar": False, **given, **learnt}
-    ours = group(fit("hierarchical_nb_icb", decisions, draws=6000, tune=1000, **options), "posterior")
-    nuts = group(fit("hierarchical_nb_icb", decisions, draws=3000, tune=1000, kernel="nuts", **options), "posterior")
+    ours = group(fit("hierarchical_nb_icb", decisions, draws=5000, tune=500, **options), "posterior")
+    nuts = group(fit("hierarchical_nb_icb", decisions, draws=2500, tune=500, kernel="nuts", **options), "posterior")
     for name in ("belief", "trend", "deviation", *learnt):
         scores = z_scores(ours[name].values, nuts[name].values)
         assert np.abs(scores).max() < 5

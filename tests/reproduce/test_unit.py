@@ -72,3 +72,12 @@ def test_a_model_that_learns_hyperparameters_is_run_for_longer(small):
     longer, plain = (dict(make_unit(label, log, "exact", small).sampling) for label in ("B-ICB", "NB-ICB"))
     assert longer["draws"] > plain["draws"]
     assert dict(make_unit("B-ICB", log, "paper", small).sampling) == small.paper
+
+
+@pytest.mark.parametrize("label", ["B-IRL", "5-fold IRL", "5-fold CP-IRL"])
+def test_where_weights_have_either_sign_no_algorithm_supposes_one(label, small):
+    switching, stepping = Log("switching", 60, 2, 0), Log("stepping", 30, 2, 0)
+    assert dict(make_unit(label, switching, "exact", small).algorithm.settings)["prior_mean"] == 0
+    # Known to be negative, or flat as published.
+    assert "prior_mean" not in dict(make_unit(label, stepping, "exact", small).algorithm.settings)
+    assert "prior_mean" not in dict(make_unit(label, switching, "paper", small).algorithm.settings)

@@ -9,6 +9,8 @@ from dense_walks import DECIDER, ELAPSED, MOVE, START, dense_covariance
 from icb_pymc.agent_walks import AgentWalks
 from icb_pymc.beliefs import BeliefSample
 from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.pseudo_data import PseudoData
+from icb_pymc.kernels.smoother import smoother_gains
 from icb_pymc.kernels.state_space import Noise, empty_noise, run
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.processes import LinearProcess, WienerProcess
@@ -110,7 +112,11 @@ def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
     reads = np.zeros((7, 14))
     for t in range(7):
         reads[t, 2 * t : 2 * t + 2] = contrasts[t]
-    np.testing.assert_allclose(found, reads @ rho @ reads.T, atol=1e-10)
+    expected = reads @ rho @ reads.T
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    # The filter sees the same Gaussian: one contrast at each time, measured in noise of 1/share + 1/rest.
+    gains = smoother_gains(space, PseudoData(np.zeros(7), np.full(7, 0.3), np.full(7, 0.7)))
+    assert gains.log_volume == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
 
 
 @pytest.mark.parametrize("kind", SECOND)
