@@ -114,9 +114,7 @@ def _shape_problems(model: pm.Model) -> list[str]:
     if "chosen" not in model.named_vars:
         problems.append("there is no `chosen`: say how choices are made, by `learn`, `follow` or `choose`.")
     if not {"belief", "rho_env"} & set(model.named_vars):
-        problems.append(
-            "there is neither a `belief` nor a `rho_env`: name what the model is to tell, by pm.Deterministic."
-        )
+        problems.append("there is neither `belief` nor `rho_env`: name what the model is to tell, by pm.Deterministic.")
     return problems
 
 
@@ -183,9 +181,7 @@ def _density_problems(model: pm.Model) -> list[str]:
         for value, found in zip(moving, slope(*values), strict=True):
             if not np.isfinite(found).all():
                 name = model.values_to_rvs[value].name
-                return [
-                    f"the gradient of the log-density with respect to `{name}` is {_bad(found)} at a draw of the prior."
-                ]
+                return [f"the gradient of the log-density by `{name}` is {_bad(found)} at a draw of the prior."]
     return []
 
 

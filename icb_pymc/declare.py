@@ -14,6 +14,7 @@ from pymc.logprob.abstract import MeasurableOp
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.decisions import validate, validate_arrivals
+from icb_pymc.errors import InputError
 from icb_pymc.policy import SoftmaxChoice, linear_utility
 from icb_pymc.processes import as_covariance
 from icb_pymc.steps.graph import context_model, has_op
@@ -94,6 +95,8 @@ def numbers_of_decisions() -> np.ndarray:
 def chosen_context() -> TensorVariable:
     """x_t[a_t], the context of the candidate that was chosen (time, feature)."""
     model = pm.modelcontext(None)
+    if is_simulated(model):
+        raise InputError("what was chosen is not known before anyone has chosen: this model cannot be simulated.")
     return _taken(model["context"], model[CHOICES])
 
 

@@ -91,6 +91,8 @@ def contrasts_of(decisions: xr.Dataset, alpha: float = 1.0) -> Contrasts:
 
 def warn_of_improper_folds(decisions: xr.Dataset, fold: np.ndarray, first: int = 0) -> None:
     """Warn of folds whose choices leave no proper posterior under a flat prior; those before `first` tell nothing."""
+    if "chosen" not in decisions:
+        return
     contrasts = contrasts_of(decisions)
     ends = np.searchsorted(fold, np.arange(int(fold[-1]) + 2))
     ends[0] = first

@@ -53,6 +53,8 @@ def cp_irl(
         From `icb_pymc.change_points.score_segments`, in place of scoring anew: one table serves any M.
     """
     if table is None:
+        if "chosen" not in decisions:
+            raise InputError("CP-IRL finds its change points in choices; to simulate it, give the table of a log.")
         table = score_segments(
             decisions,
             length=length,

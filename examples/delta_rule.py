@@ -1,0 +1,31 @@
+# %% [markdown]
+# # A learner by the delta rule, whose learning rate is not known
+#
+# Rescorla and Wagner's rule moves the weights of what was chosen by a share of the surprise. `models/delta_rule.py`
+# declares it in thirty lines; from them come the simulation and the inference. The choices alone, rewards unseen, tell
+# the rate and what the learner believed.
+
+# %%
+from pathlib import Path
+
+import pandas as pd
+
+from icb_pymc import fit, simulate
+from icb_pymc.inference_data import group
+from icb_pymc.metrics import belief_error
+
+STEPS, DRAWS = 500, 500
+MODEL = Path(__file__).parent / "models" / "delta_rule.py"
+
+# %%
+rows = []
+for rate in (0.01, 0.05):
+    decisions = simulate(MODEL, steps=STEPS, seed=1, learning_rate=rate)
+    options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 1, "progressbar": False}
+    trace, as_b_icb = fit(MODEL, decisions, **options), fit("b_icb", decisions, **options)
+    told = group(trace, "posterior")["learning_rate"]
+    low, high = told.quantile([0.05, 0.95]).values
+    row = {"learning rate": rate, "posterior mean": float(told.mean()), "5%": low, "95%": high}
+    row |= {"belief error": belief_error(trace), "... of B-ICB": belief_error(as_b_icb), "by": trace.attrs["sampler"]}
+    rows.append(row)
+print(pd.DataFrame(rows).round(4).to_string(index=False))

@@ -1,0 +1,31 @@
+# %% [markdown]
+# # A Bayesian learner who forgets, and so keeps learning
+#
+# A learner by equation 1 grows ever more sure, and hardly moves after some hundred decisions. One whose precision
+# decays by a share at each decision stays as sure as its last few rewards make it. `models/forgetting.py` declares it.
+
+# %%
+from pathlib import Path
+
+import pandas as pd
+
+from icb_pymc import compare, fit, simulate
+from icb_pymc.inference_data import group
+from icb_pymc.metrics import belief_error
+
+STEPS, DRAWS = 500, 500
+MODEL = Path(__file__).parent / "models" / "forgetting.py"
+
+# %%
+rows = []
+for memory in (0.9, 0.99):
+    decisions = simulate(MODEL, steps=STEPS, seed=2, memory=memory)
+    options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 2, "progressbar": False}
+    fits = {"forgetting": fit(MODEL, decisions, **options), "b_icb": fit("b_icb", decisions, **options)}
+    told = group(fits["forgetting"], "posterior")["memory"]
+    low, high = told.quantile([0.05, 0.95]).values
+    row = {"memory": memory, "posterior mean": float(told.mean()), "5%": low, "95%": high}
+    row |= {"belief error": belief_error(fits["forgetting"]), "... of B-ICB": belief_error(fits["b_icb"])}
+    row["elpd of B-ICB, less ours"] = float(compare(fits)["elpd"]["b_icb"] - compare(fits)["elpd"]["forgetting"])
+    rows.append(row)
+print(pd.DataFrame(rows).round(4).to_string(index=False))

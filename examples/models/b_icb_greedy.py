@@ -1,0 +1,32 @@
+"""b_icb_greedy: B-ICB of an agent that acts on the mean of its belief and never explores."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from icb_pymc.beliefs import bayesian_update
+from icb_pymc.declare import decisions_model, hyperparameter
+from icb_pymc.learning import learn, starting_belief
+
+
+def b_icb_greedy(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, strength: Any = None) -> pm.Model:
+    """rho_t = mu_t, a_t ~ softmax(alpha <mu_t, x_t[a]>), belief by equation 1.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    alpha, sigma, strength : number
+        As in `b_icb`, with the same priors.
+    """
+    with decisions_model(decisions) as model:
+        prior = pm.LogNormal.dist(np.log(10), 1.5) if strength is None else strength
+        learn(
+            starting_belief(sigma, hyperparameter("strength", prior)),
+            update=partial(bayesian_update, sigma=sigma),
+            alpha=alpha,
+            sigma=sigma,
+        )
+    return model

@@ -1,0 +1,33 @@
+"""delta_rule: Rescorla and Wagner's rule on features, whose learning rate is not known."""
+
+from typing import Any
+
+import pymc as pm
+import xarray as xr
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.beliefs import PointBelief
+from icb_pymc.declare import decisions_model, hyperparameter, uniform_preferences
+from icb_pymc.learning import learn
+
+
+def delta_rule(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, learning_rate: Any = None) -> pm.Model:
+    """mu_{t+1} = mu_t + eta (r_t - <mu_t, x_t[a_t]>) x_t[a_t], a_t ~ softmax(alpha <mu_t, x_t[a]>).
+
+    Parameters
+    ----------
+    decisions : Dataset
+    alpha, sigma : number
+        Inverse temperature of the softmax, and standard deviation of a reward.
+    learning_rate : number
+        eta; by default Beta(2, 30), which keeps the rule stable where contexts have a few features of unit variance.
+    """
+    with decisions_model(decisions) as model:
+        eta = hyperparameter("learning_rate", pm.Beta.dist(2, 30) if learning_rate is None else learning_rate)
+
+        def update(belief: PointBelief, context: TensorVariable, reward: TensorVariable) -> PointBelief:
+            surprise = reward - (belief.mean * context).sum()
+            return PointBelief(belief.mean + eta * surprise * context)
+
+        learn(PointBelief(uniform_preferences()), update=update, alpha=alpha, sigma=sigma)
+    return model

@@ -1,0 +1,34 @@
+# %% [markdown]
+# # Which learning rule explains this agent best?
+#
+# One log, four rules: equation 1 with draws from the belief (B-ICB), equation 1 and forgetting, the delta rule, and no
+# rule at all (NB-ICB, a random walk). They are compared by how well they predict choices that are left out, and by how
+# well they forecast the next one from those before it. The agent is a learner by the delta rule.
+
+# %%
+from pathlib import Path
+
+from icb_pymc import compare, fit, simulate
+from icb_pymc.comparison import compare_ahead
+
+STEPS, DRAWS = 500, 500
+FOLDER = Path(__file__).parent / "models"
+RULES = {
+    "delta rule": FOLDER / "delta_rule.py",
+    "equation 1": "b_icb",
+    "equation 1, forgetting": FOLDER / "forgetting.py",
+    "random walk": "nb_icb",
+}
+
+# %%
+decisions = simulate(FOLDER / "delta_rule.py", steps=STEPS, seed=3, learning_rate=0.03)
+options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 3, "progressbar": False}
+traces = {name: fit(model, decisions, **options) for name, model in RULES.items()}
+
+# %%
+print("choices left out one at a time")
+print(compare(traces).round(2).to_string())
+
+# %%
+print("\nchoices forecast from those before")
+print(compare_ahead(traces).round(2).to_string())
