@@ -8,20 +8,23 @@
 # %%
 from pathlib import Path
 
-from icb_pymc import compare, fit, simulate
+from icb_pymc import compare, fit, register, simulate
 from icb_pymc.comparison import compare_ahead
 
 STEPS, DRAWS = 500, 500
 FOLDER = Path(__file__).parent / "models"
+for name in ("delta_rule", "forgetting"):
+    # By their names traces find them again: a trace holds no path, and no file is run for it.
+    register(FOLDER / f"{name}.py")
 RULES = {
-    "delta rule": FOLDER / "delta_rule.py",
+    "delta rule": "delta_rule",
     "equation 1": "b_icb",
-    "equation 1, forgetting": FOLDER / "forgetting.py",
+    "equation 1, forgetting": "forgetting",
     "random walk": "nb_icb",
 }
 
 # %%
-decisions = simulate(FOLDER / "delta_rule.py", steps=STEPS, seed=3, learning_rate=0.03)
+decisions = simulate("delta_rule", steps=STEPS, seed=3, learning_rate=0.03)
 options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 3, "progressbar": False}
 traces = {name: fit(model, decisions, **options) for name, model in RULES.items()}
 
