@@ -29,6 +29,8 @@ START_SPREAD = 2.0
 SETTLING = 5
 # After so many steps of tuning the Gaussian is made anew, from the places seen since the last time.
 REFRESH = (10, 20, 40, 80, 160, 320)
+# ... if there are so many.
+LEAST_SEEN = 4
 # For so many steps the size of the energy's error, whose median would be this at an acceptance of 0.9, sets the step
 # size: it tells more than acceptance, which is hardly ever far above its target.
 EARLY, EARLY_ERROR = 40, 0.13
@@ -211,7 +213,8 @@ class UtilityHMC(SeededStep):
         place, energy_error = travel(self._reference, self._place, fresh, steps, path)
         accept = _probability(-energy_error)
         is_settling = self.tune and self.steps < SETTLING and energy_error < len(place.contrasts)
-        if self.rng.random() < accept or is_settling:
+        self._has_moved = self.rng.random() < accept or is_settling
+        if self._has_moved:
             self._place = place
         return {
             "hmc_accept": accept,
@@ -265,9 +268,11 @@ class UtilityHMC(SeededStep):
             self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
         # Beyond the whole path, or so small that a draw would never come, a step makes no sense.
         self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(PATH_LENGTH)))
-        see(self._space.first, self._place.contrasts, self._seen)
-        self._seen_count += 1
-        if self.steps in REFRESH:
+        # Of a chain that is still stuck far out, one and the same place tells nothing of the posterior.
+        if self._has_moved:
+            see(self._space.first, self._place.contrasts, self._seen)
+            self._seen_count += 1
+        if self.steps in REFRESH and self._seen_count >= LEAST_SEEN:
             noise = self._noise()
             data = PseudoData(*(np.empty_like(part) for part in self._data))
             measure_seen(self._space.first, self._seen, self._seen_count, data)

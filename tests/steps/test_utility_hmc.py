@@ -361,6 +361,22 @@ def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
     assert np.exp(step.hyper_log_scale) < 3 * 2.4 / np.sqrt(2)
 
 
+def test_a_chain_that_is_stuck_keeps_its_gaussian_until_it_has_moved():
+    """From one place far out, seen again and again, a Gaussian would be made in which nothing ever moves."""
+    model = walk()
+    (step,) = engine_step(model)
+    point, (stats,) = step.step(model.initial_point())
+    before = step._data
+    step._has_moved = False
+    for _ in range(40):
+        step._adapt(point, stats)
+    assert step._data is before
+    step._has_moved = True
+    for _ in range(40):
+        step._adapt(point, stats)
+    assert step._data is not before
+
+
 def test_chains_start_overdispersed_and_go_on_from_the_point_when_they_do_not_tune():
     model = walk()
     (step,) = engine_step(model)
