@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from icb_pymc import diagnose
+from icb_pymc import diagnose, from_arrays
 from icb_pymc.cli import main
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import from_groups, group
@@ -26,8 +26,12 @@ def trace_of(belief, stats=None, **attrs):
     coords = {"chain": np.arange(len(belief)), "draw": np.arange(belief.shape[1])}
     dims = ("chain", "draw", "time", "feature")
     posterior = xr.Dataset({"belief": (dims, belief)}, coords | {"time": DATES, "feature": ["age", "inr"]})
+    contexts = np.random.default_rng(0).normal(size=(len(DATES), 2, 2))
+    decisions = from_arrays(contexts, np.zeros(len(DATES), int), time=DATES, features=["age", "inr"])
     groups = {
-        "posterior": posterior.assign(alpha=(("chain", "draw"), chains(belief.shape[1], len(belief))[:, :, 0, 0]))
+        "posterior": posterior.assign(alpha=(("chain", "draw"), chains(belief.shape[1], len(belief))[:, :, 0, 0])),
+        "observed_data": decisions[["chosen"]],
+        "constant_data": decisions.drop_vars("chosen"),
     }
     if stats:
         groups["sample_stats"] = xr.Dataset({name: (("chain", "draw"), path) for name, path in stats.items()}, coords)

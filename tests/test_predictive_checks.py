@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from icb_pymc import from_arrays
 from icb_pymc.cli import main
 from icb_pymc.diagnosis_plots import choices_picture
 from icb_pymc.errors import InputError
@@ -28,11 +29,12 @@ def trace_with(sharpness, seed=0, alone=0):
     true = weights / weights.sum(axis=1, keepdims=True)
     chosen = (rng.random((STEPS, 1)) > np.cumsum(true, axis=1)[:, :-1]).sum(axis=1)
     told = true**sharpness / (true**sharpness).sum(axis=1, keepdims=True)
-    time = {"time": np.arange(1, STEPS + 1)}
+    decisions = from_arrays(rng.normal(size=(STEPS, 3, 2)), chosen, available=available, features=["age", "inr"])
+    time, feature = ({dim: decisions[dim].values} for dim in ("time", "feature"))
     groups = {
-        "posterior": xr.Dataset({"rho_env": (("chain", "draw", "feature"), rng.normal(size=(2, 20, 2)))}),
-        "observed_data": xr.Dataset({"chosen": ("time", chosen)}, time),
-        "constant_data": xr.Dataset({"available": (("time", "action"), available)}, time),
+        "posterior": xr.Dataset({"rho_env": (("chain", "draw", "feature"), rng.normal(size=(2, 20, 2)))}, feature),
+        "observed_data": decisions[["chosen"]],
+        "constant_data": decisions.drop_vars("chosen"),
         "choice_probabilities": xr.Dataset({"probability": (("time", "action"), told)}, time),
     }
     return from_groups(groups, {"model": "mine", "method": "mcmc"})

@@ -130,7 +130,7 @@ def test_simulated_decisions_become_a_table_and_come_back(arrivals):
     ("name", "content", "sentence"),
     [
         ("log.txt", "x", "end in .nc, .csv, .parquet"),
-        ("log.nc", "not netcdf", "is not a netCDF file"),
+        ("log.nc", "not netcdf", "is not a netCDF4 file"),
         ("log.parquet", "not parquet", "cannot be read as a table"),
         ("log.csv", 'a,b\n1,2\n3,4,5\n"', "cannot be read as a table"),
     ],
