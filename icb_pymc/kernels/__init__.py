@@ -1,1 +1,7 @@
 """Numerical kernels on plain arrays: no PyMC, no input or output, each tested against a dense formula."""
+
+from pathlib import Path
+
+from .compiled import forget_stale
+
+forget_stale(Path(__file__).parent)
