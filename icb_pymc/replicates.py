@@ -18,6 +18,8 @@ from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 
 # Draws of a replicate that its ranks are counted by, and components of a variable that are looked at.
 KEPT, MOST = 49, 4
+# By default.
+DRAWS, NUTS_DRAWS = 400, 200
 Quantities = dict[str, np.ndarray]
 
 
@@ -33,7 +35,7 @@ class Replicates:
         declare: Declare,
         declared: Declared,
         arrivals: xr.Dataset,
-        draws: int,
+        draws: int | None,
         seed: int,
         hyperparameters: dict[str, Any],
     ) -> None:
@@ -54,7 +56,7 @@ class Replicates:
             model = self._declared.inferred
             knows_own = companion(self._declare, "steps") is not None or find_linear_gaussian(model) is not None
             if not knows_own and not alternating_steps(model) and self._can_be_given_choices():
-                self._nuts = _Nuts(model, self._names, self._draws)
+                self._nuts = _Nuts(model, self._names, self._draws or NUTS_DRAWS)
             self._is_prepared = True
 
     def infer(self, replicate: int) -> tuple[dict[str, float], Quantities]:
@@ -74,7 +76,7 @@ class Replicates:
         trace = fit(
             self._declare,
             self._arrivals.assign(chosen=("time", chosen)),
-            draws=self._draws,
+            draws=self._draws or DRAWS,
             chains=1,
             cores=1,
             seed=seed,

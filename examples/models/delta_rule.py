@@ -20,10 +20,11 @@ def delta_rule(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, l
     alpha, sigma : number
         Inverse temperature of the softmax, and standard deviation of a reward.
     learning_rate : number
-        eta; by default Beta(2, 30), which keeps the rule stable where contexts have a few features of unit variance.
+        eta; by default Beta(2, 20 k), so small that no step overshoots where the k features have unit variance.
     """
     with decisions_model(decisions) as model:
-        eta = hyperparameter("learning_rate", pm.Beta.dist(2, 30) if learning_rate is None else learning_rate)
+        prior = pm.Beta.dist(2, 20 * decisions.sizes["feature"]) if learning_rate is None else learning_rate
+        eta = hyperparameter("learning_rate", prior)
 
         def update(belief: PointBelief, context: TensorVariable, reward: TensorVariable) -> PointBelief:
             surprise = reward - (belief.mean * context).sum()

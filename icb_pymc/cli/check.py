@@ -18,7 +18,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--replicates", type=whole_number, default=50, help="logs to simulate and infer (default: 50)")
     parser.add_argument("--steps", type=whole_number, default=25, help="decisions in each (default: 25)")
-    parser.add_argument("--draws", type=whole_number, default=400, help="posterior draws from each (default: 400)")
+    parser.add_argument("--draws", type=whole_number, help="posterior draws from each (default: 400; by NUTS 200)")
     parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same result (default: 0)")
     parser.add_argument("--jobs", type=whole_number, help="processes (default: as many as the machine can)")
     add_settings(parser)

@@ -36,6 +36,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default="exact",
         help="our samplers and proper priors, or settings as published (default: exact)",
     )
+    parser.add_argument(
+        "--model", metavar="FILE", action="append", default=[], help="a model of your own as a line of the tables"
+    )
     parser.add_argument("--seeds", type=whole_number, help="runs per cell (default: 5; 2 with --quick)")
     parser.add_argument("--quick", action="store_true", help="see the whole flow in minutes: fewer and smaller runs")
     parser.add_argument("--jobs", type=whole_number, default=1, help="processes on this machine (default: 1)")
@@ -58,12 +61,15 @@ def run(options: argparse.Namespace) -> int:
     names = [name for name in FIGURES if name in (options.figure or (FIGURES if everything else ()))]
     if options.data and not {"radar", "over-time"} & set(names):
         raise InputError("--data is for the figures radar and over-time; ask for one of them.")
+    if options.model and not numbers:
+        raise InputError("--model is for the tables; ask for one of them.")
     if options.scheduler and options.jobs > 1:
         raise InputError("give --jobs or --scheduler, not both.")
     if Path(options.output).is_file():
         raise InputError(f"{options.output} is a file; give the name of a folder.")
 
     from icb_pymc.reproduce import scale as scales
+    from icb_pymc.reproduce.algorithms import own_algorithm
     from icb_pymc.reproduce.figures import FIGURES as FIGURES_MADE
     from icb_pymc.reproduce.paper_tables import TABLES as TABLES_MADE
     from icb_pymc.reproduce.paper_tables import figures_of
@@ -75,7 +81,10 @@ def run(options: argparse.Namespace) -> int:
     scale = scales.QUICK if options.quick else scales.FULL
     if options.seeds:
         scale = replace(scale, seeds=options.seeds)
-    tables = [TABLES_MADE[number] for number in numbers]
+    own = tuple(own_algorithm(path) for path in options.model)
+    if len({runs.label for runs in own}) < len(own):
+        raise InputError("--model: two models have the same name; give one of them another.")
+    tables = [replace(TABLES_MADE[number], own=own) for number in numbers]
     drawn = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
     of_tables = [unit for table in tables for unit in table.units(options.preset, scale)]
     units = in_order([*of_tables, *drawn.values()])

@@ -21,9 +21,12 @@ paper's table on action matching reports (see `icb_pymc.metrics.action_divergenc
 from dataclasses import dataclass
 from typing import Any
 
+from icb_pymc.catalogue import find, name_of, settings
 from icb_pymc.environments import sudden_change, waiting_list
 from icb_pymc.environments.allocation_history import ALPHA
 from icb_pymc.errors import InputError
+from icb_pymc.files import existing
+from icb_pymc.model_files import digest_of
 from icb_pymc.reproduce.log import HISTORY, Log
 
 # Logs whose weights have either sign, and the number of their features.
@@ -50,6 +53,8 @@ class Algorithm:
         Take the hyperparameters of the preset `paper`, but not its sampler.
     is_sampled : bool
         Whether it has draws, whose number is a setting.
+    file_digest : str, optional
+        Of a model of one's own, which is given by its path: what its file hashes to.
     """
 
     label: str
@@ -58,6 +63,16 @@ class Algorithm:
     preset: str | None = None
     paper_priors: bool = False
     is_sampled: bool = True
+    file_digest: str | None = None
+
+
+def own_algorithm(path: str) -> Algorithm:
+    """A model of one's own as a line of the tables; the same under either preset."""
+    declare = find(path)
+    settings(declare, {})
+    # Not an underscore, which LaTeX would read as an index.
+    label = name_of(declare).replace("_", "-")
+    return Algorithm(label, str(existing(path).resolve()), file_digest=digest_of(path))
 
 
 def algorithm(label: str, preset: str, log: Log) -> Algorithm:

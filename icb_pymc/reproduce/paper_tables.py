@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from icb_pymc.convergence import HIGHEST_RHAT
+from icb_pymc.reproduce.algorithms import Algorithm
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.published import published
 from icb_pymc.reproduce.scale import Scale
@@ -45,6 +46,8 @@ class PaperTable:
         Whether the agents' rewards are.
     agent : str, optional
         Of a table of one column.
+    own : tuple of Algorithm
+        Lines for models of one's own, below those of the paper.
     """
 
     number: int
@@ -53,11 +56,13 @@ class PaperTable:
     algorithms: tuple[str, ...]
     quadratic: bool = False
     agent: str | None = None
+    own: tuple[Algorithm, ...] = ()
 
     def units(self, preset: str, scale: Scale) -> list[Unit]:
         """The runs it is made of, those on one log after each other."""
         logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
-        return [make_unit(label, log, preset, scale) for log in logs for label in self.algorithms]
+        lines: list[str | Algorithm] = [*self.algorithms, *self.own]
+        return [make_unit(line, log, preset, scale) for log in logs for line in lines]
 
     def note(self, preset: str) -> str:
         """Which estimates the errors are of."""
@@ -131,7 +136,8 @@ def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
         chains=("rhat", "count"),
         unmet=("rhat", lambda of_runs: int((of_runs > HIGHEST_RHAT).sum())),
     )
-    order = pd.MultiIndex.from_product([table.algorithms, table.agents(scale)], names=["algorithm", "agent"])
+    labels = [*table.algorithms, *(runs.label for runs in table.own)]
+    order = pd.MultiIndex.from_product([labels, table.agents(scale)], names=["algorithm", "agent"])
     rows = rows.reindex(order)
     theirs = published().loc[table.number].reindex(order)
     rows["paper_mean"], rows["paper_sd"] = theirs["mean"], theirs["sd"]

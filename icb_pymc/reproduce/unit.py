@@ -48,6 +48,11 @@ class Unit:
         """All of it as JSON; of a file its contents count, not where it lies."""
         fields = asdict(self)
         del fields["log"]["file"]
+        # What is not there is not told, so that runs described before there were such models are still known.
+        if fields["algorithm"]["file_digest"] is None:
+            del fields["algorithm"]["file_digest"]
+        else:
+            del fields["algorithm"]["model"]
         return json.dumps(fields, sort_keys=True)
 
     @property
@@ -61,9 +66,9 @@ class Unit:
         return crc32(self.name.encode())
 
 
-def make_unit(label: str, log: Log, preset: str, scale: Scale) -> Unit:
-    """The run of the algorithm called `label` on `log`."""
-    runs = algorithm(label, preset, log)
+def make_unit(label: str | Algorithm, log: Log, preset: str, scale: Scale) -> Unit:
+    """The run of the algorithm called `label`, or of one's own, on `log`."""
+    runs = label if isinstance(label, Algorithm) else algorithm(label, preset, log)
     sampling = _sampling(runs, preset, scale) if runs.is_sampled else {}
     kept = scale.long_kept if log.agent in EITHER_SIGN else scale.kept
     return Unit(log, runs, preset, tuple(sorted(sampling.items())), kept)
@@ -79,6 +84,8 @@ def in_order(units: Iterable[Unit]) -> list[Unit]:
 
 
 def _sampling(runs: Algorithm, preset: str, scale: Scale) -> dict[str, Any]:
+    if runs.file_digest is not None:
+        return scale.exact_learning
     if preset == "paper":
         return scale.paper
     return scale.exact_learning if runs.model in LEARNING else scale.exact

@@ -22,6 +22,7 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.fitting import fit
 from icb_pymc.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.metrics import action_divergence, belief_error, reward_error
+from icb_pymc.model_files import digest_of
 from icb_pymc.reproduce.log import Log, decisions_of
 from icb_pymc.reproduce.unit import Unit
 from icb_pymc.traces import write_trace
@@ -69,6 +70,9 @@ def run(unit: Unit) -> InferenceData:
     if unit.version != __version__:
         raise InputError(f"this worker has icb_pymc {__version__}, but {unit.version} is asked for: install that.")
     logging.getLogger("pymc").setLevel(logging.ERROR)
+    expected = unit.algorithm.file_digest
+    if expected is not None and digest_of(unit.algorithm.model) != expected:
+        raise InputError(f"{unit.algorithm.model} changed while it was in use; start again.")
     decisions = decisions_of(unit.log)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -81,3 +82,35 @@ def test_where_weights_have_either_sign_no_algorithm_supposes_one(label, small):
     # Known to be negative, or flat as published.
     assert "prior_mean" not in dict(make_unit(label, stepping, "exact", small).algorithm.settings)
     assert "prior_mean" not in dict(make_unit(label, switching, "paper", small).algorithm.settings)
+
+
+def test_a_model_of_ones_own_is_a_line_that_is_known_by_the_contents_of_its_file(tmp_path, small):
+    from model_texts import PLAIN, write
+
+    from icb_pymc.reproduce.algorithms import own_algorithm
+
+    (tmp_path / "elsewhere").mkdir()
+    paths = [write(tmp_path, "plain", PLAIN), write(tmp_path / "elsewhere", "plain", PLAIN)]
+    paths.append(write(tmp_path, "other", PLAIN.replace("scale=1.0", "scale=2.0")))
+    table = replace(TABLES[2], own=(own_algorithm(paths[0]),))
+    units = [unit for unit in table.units("exact", small) if unit.algorithm.label == "plain"]
+    assert len(units) == len(small.agents) * small.seeds
+    first, moved, changed = (make_unit(own_algorithm(path), units[0].log, "exact", small) for path in paths)
+    assert first.digest == moved.digest == units[0].digest
+    assert first.digest != changed.digest
+    assert dict(first.sampling) == small.exact_learning
+    built_in = json.loads(make_unit("NB-ICB", units[0].log, "exact", small).description)
+    assert "file_digest" not in built_in["algorithm"]
+
+
+def test_a_run_of_a_model_whose_file_changed_meanwhile_is_refused(tmp_path, small):
+    from model_texts import PLAIN, write
+
+    from icb_pymc.reproduce.algorithms import own_algorithm
+    from icb_pymc.reproduce.work import run
+
+    path = write(tmp_path, "plain", PLAIN)
+    unit = make_unit(own_algorithm(path), Log("stepping", 30, 2, 0), "exact", small)
+    write(tmp_path, "plain", PLAIN + "\n")
+    with pytest.raises(InputError, match="changed while it was in use"):
+        run(unit)
