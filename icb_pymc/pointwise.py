@@ -84,7 +84,7 @@ def pointwise(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
         return None
     (choice,) = choices
     utility = parameters(choice)[0]
-    if has_op(utility, LinearUtility) and utility.owner.inputs[2].type.ndim == 0 and len(utility.owner.inputs) == 3:
+    if has_op(utility, LinearUtility) and utility.owner.inputs[2].type.ndim == 0:
         return _integrated(model, choice, posterior)
     if any(has_op(rv, BeliefSampleRV) for rv in model.free_RVs):
         return None

@@ -7,8 +7,10 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+import xarray as xr
 from agreement import standard_error
 from conftest import make_arrivals
+from pymc.pytensorf import compile as compile_graph
 
 from icb_pymc import fit, simulate
 from icb_pymc.beliefs import GaussianBelief, PointBelief, bayesian_update
@@ -16,6 +18,7 @@ from icb_pymc.declare import decisions_model, hyperparameter, uniform_preference
 from icb_pymc.inference_data import group
 from icb_pymc.learning import learn, starting_belief
 from icb_pymc.models import agents, b_icb
+from icb_pymc.pointwise import pointwise
 from icb_pymc.policy import with_lapses
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 
@@ -149,11 +152,20 @@ def weighted_prior_draws(decisions, size=400_000):
     return values, np.exp(log_weight)
 
 
-def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unknown_rate(decisions):
-    """Bonus, gains and an unknown all enter: against draws of the prior weighted by their likelihood."""
-    few = decisions.isel(time=slice(0, 6))
+@pytest.fixture(scope="module")
+def few(decisions):
+    return decisions.isel(time=slice(0, 6))
+
+
+@pytest.fixture(scope="module")
+def optimist(few):
     options = {**OPTIONS, "draws": 2500}
-    result = group(fit(LINEAR["an optimist who forgets"], few, memory=pm.Beta.dist(4, 2), **options), "posterior")
+    return fit(LINEAR["an optimist who forgets"], few, memory=pm.Beta.dist(4, 2), **options)
+
+
+def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unknown_rate(optimist, few):
+    """Bonus, gains and an unknown all enter: against draws of the prior weighted by their likelihood."""
+    result = group(optimist, "posterior")
     names = {"memory": result["memory"].values[..., None], "rho_env": result["rho_env"].values}
     path = result["belief"].values[:, :, 1:].reshape(2, 2500, -1)
     draws = np.concatenate([*names.values(), path], axis=-1)
@@ -163,6 +175,41 @@ def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unkno
         spread = np.sqrt(((weight[:, None] * (values**power - expected)) ** 2).sum(axis=0)) / weight.sum()
         error = np.sqrt(standard_error(draws**power) ** 2 + spread**2)
         assert (np.abs((draws**power).mean(axis=(0, 1)) - expected) < 4.5 * error).all()
+
+
+def test_the_likelihood_of_each_choice_counts_the_bonus(optimist, few):
+    draw = group(optimist, "posterior").isel(chain=1, draw=77)
+    covariance, expected = SIGMA**2 / 2 * np.eye(2), []
+    for t, action in enumerate(few["chosen"].values):
+        context = few["context"].values[t]
+        utility = ALPHA * context @ draw["belief"].values[t]
+        utility = utility + 3 * np.einsum("ai,ij,aj->a", context, covariance, context)
+        utility = np.where(few["available"].values[t], utility, -np.inf)
+        expected.append(utility[action] - np.logaddexp.reduce(utility))
+        inflated, x = covariance / float(draw["memory"]), context[action]
+        gain = inflated @ x / (SIGMA**2 + x @ inflated @ x)
+        covariance = inflated - np.outer(gain, inflated @ x)
+    found = group(optimist, "log_likelihood")["chosen"].isel(chain=1, draw=77)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_choices_by_a_rule_of_ones_own_have_a_likelihood_too(few):
+    model = OTHERS["lapses"](few)
+    drawn = pm.draw(model.free_RVs, draws=3, random_seed=1, mode="FAST_COMPILE")
+    dims = {"rho_env": ("feature",), "reward_noise": ("time",)}
+    variables = {
+        rv.name: (("chain", "draw", *dims[rv.name]), value[None])
+        for rv, value in zip(model.free_RVs, drawn, strict=True)
+    }
+    found = pointwise(model, xr.Dataset(variables, {"chain": [0], "draw": range(3)}))
+    (density,) = model.logp(vars=[model["chosen"]], sum=False)
+    evaluate = compile_graph(model.value_vars, density, mode="FAST_COMPILE", on_unused_input="ignore")
+    expected = [evaluate(*values) for values in zip(*drawn, strict=True)]
+    np.testing.assert_allclose(found.log_likelihood[0], expected, atol=1e-10)
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
+    # Leaving a choice out is a harmonic mean over draws.
+    left_out = 1 / np.exp(-np.array(expected)).mean(axis=0)
+    np.testing.assert_allclose(found.probability[np.arange(6), few["chosen"].values], left_out)
 
 
 def test_a_thompson_sampling_agent_is_inferred_as_b_icb_of_known_strength_is():

@@ -12,7 +12,9 @@ from icb_pymc.learning import learn
 
 
 def delta_rule(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, learning_rate: Any = None) -> pm.Model:
-    """mu_{t+1} = mu_t + eta (r_t - <mu_t, x_t[a_t]>) x_t[a_t], a_t ~ softmax(alpha <mu_t, x_t[a]>).
+    """mu_{t+1} = mu_t + eta (r_t - <mu_t, x>) x / (1 + x'x) with x = x_t[a_t], a_t ~ softmax(alpha <mu_t, x_t[a]>).
+
+    Without the division a step may overshoot where contexts are long, and then beliefs grow without bounds.
 
     Parameters
     ----------
@@ -20,15 +22,15 @@ def delta_rule(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, l
     alpha, sigma : number
         Inverse temperature of the softmax, and standard deviation of a reward.
     learning_rate : number
-        eta; by default Beta(2, 20 k), so small that no step overshoots where the k features have unit variance.
+        eta, about the share of a surprise that is learnt; by default Beta(2, 8).
     """
     with decisions_model(decisions) as model:
-        prior = pm.Beta.dist(2, 20 * decisions.sizes["feature"]) if learning_rate is None else learning_rate
+        prior = pm.Beta.dist(2, 8) if learning_rate is None else learning_rate
         eta = hyperparameter("learning_rate", prior)
 
         def update(belief: PointBelief, context: TensorVariable, reward: TensorVariable) -> PointBelief:
             surprise = reward - (belief.mean * context).sum()
-            return PointBelief(belief.mean + eta * surprise * context)
+            return PointBelief(belief.mean + eta * surprise * context / (1 + (context**2).sum()))
 
         learn(PointBelief(uniform_preferences()), update=update, alpha=alpha, sigma=sigma)
     return model
