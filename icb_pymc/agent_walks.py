@@ -33,12 +33,16 @@ class AgentWalksRV(SymbolicRandomVariable):
         start, innovation, gaps, who = parameters
         size = normalize_size_param(size)
         batch = () if rv_size_is_none(size) else tuple(size)
+        times = pt.arange(who.shape[0])
         noise = pm.Normal.dist(shape=(*batch, who.max() + 1, who.shape[0], start.shape[-1]), rng=rng)
         next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
-        first = noise[..., :1, :] @ pt.linalg.cholesky(start).mT
+        starts = noise[..., :1, :] @ pt.linalg.cholesky(start).mT
         moves = pt.sqrt(gaps)[:, None] * (noise[..., 1:, :] @ pt.linalg.cholesky(innovation).mT)
-        walks = pt.cumsum(pt.concatenate([first, moves], axis=-2), axis=-2)
-        shown = pt.moveaxis(walks, (-3, -2), (0, 1))[who, pt.arange(who.shape[0])]
+        walks = pt.cumsum(pt.concatenate([starts, moves], axis=-2), axis=-2)
+        # What a walk did before its agent came is taken off.
+        first = pt.argmax(pt.eq(who, pt.arange(who.max() + 1)[:, None]), axis=1)[who]
+        by_agent = pt.moveaxis(walks, (-3, -2), (0, 1))
+        shown = by_agent[who, times] - by_agent[who, first] + by_agent[who, 0]
         inputs = [rng, size, *parameters]
         return cls(inputs=inputs, outputs=[next_rng, pt.moveaxis(shown, 0, -2)])(*inputs)
 
@@ -46,8 +50,8 @@ class AgentWalksRV(SymbolicRandomVariable):
 class AgentWalks(Continuous):
     r"""Random walks around zero, one for each agent, seen (time, feature) where that agent decides.
 
-    .. math:: \delta_{j,1} \sim N(0, D), \quad \delta_{j,t} \sim N(\delta_{j,t-1}, \Delta_t M),
-        \quad \text{shown}_t = \delta_{j(t),t}
+    .. math:: \delta_{j,t} \sim N(0, D) \text{ at the first decision of } j, \quad
+        \delta_{j,t} \sim N(\delta_{j,t-1}, \Delta_t M) \text{ later}, \quad \text{shown}_t = \delta_{j(t),t}
 
     What an agent's walk does between its own decisions is integrated out: there are as many values as decisions,
     however many agents.
@@ -55,7 +59,7 @@ class AgentWalks(Continuous):
     Parameters
     ----------
     start_covariance : tensor (feature, feature)
-        D: how far agents are from each other at the first decision of all.
+        D: how far agents are from zero when they first decide.
     innovation_covariance : tensor (feature, feature)
         M: how far each moves over one unit of time.
     elapsed : tensor (time - 1,)
@@ -84,20 +88,15 @@ class AgentWalks(Continuous):
         # Agent by agent, each in order of time.
         order = pt.argsort(decider * steps + pt.arange(steps))
         who, seen, path = decider[order], clock[order], value[..., order, :]
-        agents = pt.arange(who[-1] + 1)
-        begins = pt.minimum(pt.searchsorted(who, agents), steps - 1)
-        is_there = pt.eq(who[begins], agents)
+        goes_on = pt.concatenate([pt.zeros(1, dtype="bool"), pt.eq(who[1:], who[:-1])])
+        before = pt.concatenate([pt.zeros_like(path[..., :1, :]), path[..., :-1, :]], axis=-2)
+        gap = pt.where(goes_on, pt.concatenate([pt.ones(1), seen[1:] - seen[:-1]]), 1.0)
 
-        goes_on = pt.eq(who[1:], who[:-1])
-        gap = pt.where(goes_on, seen[1:] - seen[:-1], 1.0)
-        move_root = pt.linalg.cholesky(innovation_covariance)
-        moves = (path[..., 1:, :] - path[..., :-1, :]) / pt.sqrt(gap)[:, None]
-        squares = (pt.linalg.solve_triangular(move_root, moves.mT, lower=True, b_ndim=2) ** 2).sum(axis=-2)
-        log_scale = pt.log(pt.diagonal(move_root)).sum() + 0.5 * features * pt.log(gap)
-        log_density = -pt.where(goes_on, 0.5 * squares + log_scale, 0.0).sum(axis=-1)
+        def log_density(root: TensorVariable, values: TensorVariable) -> TensorVariable:
+            whitened = pt.linalg.solve_triangular(root, values.mT, lower=True, b_ndim=2)
+            return -0.5 * (whitened**2).sum(axis=-2) - pt.log(pt.diagonal(root)).sum()
 
-        first_roots = pt.linalg.cholesky(start_covariance + seen[begins, None, None] * innovation_covariance)
-        whitened = pt.linalg.solve_triangular(first_roots, path[..., begins, :], lower=True, b_ndim=1)
-        log_scale = pt.log(pt.diagonal(first_roots, axis1=-2, axis2=-1)).sum(axis=-1)
-        log_density -= pt.where(is_there, 0.5 * (whitened**2).sum(axis=-1) + log_scale, 0.0).sum(axis=-1)
-        return log_density - 0.5 * steps * features * np.log(2 * np.pi)
+        first = log_density(pt.linalg.cholesky(start_covariance), path)
+        moved = log_density(pt.linalg.cholesky(innovation_covariance), (path - before) / pt.sqrt(gap)[:, None])
+        moved -= 0.5 * features * pt.log(gap)
+        return pt.where(goes_on, moved, first).sum(axis=-1) - 0.5 * steps * features * np.log(2 * np.pi)

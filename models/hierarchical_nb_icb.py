@@ -43,7 +43,7 @@ def hierarchical_nb_icb(
         and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the
         model in whose context this is called.
     deviation_covariance : number, vector or matrix
-        D: how far agents are from the trend (at the first decision, if deviations move). Zero: all follow the trend,
+        D: how far agents are from the trend (at their first decision, if deviations move). Zero: all follow the trend,
         and there is no `deviation`.
     deviation_innovation_covariance : number, vector or matrix
         How far each agent's deviation moves from one decision to the next, whoever makes them. Zero: it stays.

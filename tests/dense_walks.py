@@ -9,7 +9,8 @@ DECIDER = np.array([1, 0, 1, 1, 3, 0, 3])
 
 
 def dense_covariance(decider=DECIDER, elapsed=ELAPSED, start=START, move=MOVE):
-    """Cov(shown_s, shown_t) = [same agent] (D + clock at the earlier of the two M)."""
+    """Cov(shown_s, shown_t) = [same agent] (D + time from its first decision to the earlier of the two M)."""
     clock = np.concatenate([[0.0], np.cumsum(elapsed)])
+    clock = clock - [clock[np.argmax(decider == agent)] for agent in decider]
     same = decider[:, None] == decider
     return np.kron(same, start) + np.kron(same * np.minimum.outer(clock, clock), move)

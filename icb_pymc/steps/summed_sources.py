@@ -91,22 +91,19 @@ class AgentWalksPart:
             mine = np.flatnonzero(self._who == agent)
             self._previous[mine[1:]] = mine[:-1]
 
-    def _gaps(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """Time from the first decision of all to each; from an agent's own previous one to this, or zero."""
+    def _gaps(self, values: Values) -> np.ndarray:
+        """Time from an agent's own previous decision to each, or zero if it is the first."""
         clock = np.concatenate([[0.0], np.cumsum(values["elapsed"])])
-        return clock, np.where(self._previous >= 0, clock - clock[self._previous], 0.0)
+        return np.where(self._previous >= 0, clock - clock[self._previous], 0.0)
 
     def dynamics(self, values: Values) -> Dynamics:
-        start, innovation = values["start_covariance"], values["innovation_covariance"]
-        k = len(start)
-        clock, gap = self._gaps(values)
-        first_roots = [covariance_root(start + clock[t] * innovation) for t in self._first]
+        start, k = covariance_root(values["start_covariance"]), len(values["start_covariance"])
         roots = np.zeros((self._times - 1, self._agents, k, k))
-        own = np.sqrt(gap[1:])[:, None, None] * covariance_root(innovation)
+        own = np.sqrt(self._gaps(values)[1:])[:, None, None] * covariance_root(values["innovation_covariance"])
         roots[np.arange(self._times - 1), self._who[1:]] = own
         d = self._agents * k
         move_root = as_rows(roots.reshape(self._times - 1, d, k))
-        return _dynamics(np.zeros(d), scipy.linalg.block_diag(*first_roots), np.ones(1), move_root)
+        return _dynamics(np.zeros(d), np.kron(np.eye(self._agents), start), np.ones(1), move_root)
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         blocks = states.reshape(self._times, self._agents, -1)
@@ -115,7 +112,7 @@ class AgentWalksPart:
     def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         (shown,) = given
         start = np.linalg.pinv(dynamics.start_root) @ shown[self._first].ravel()
-        _, gap = self._gaps(values)
+        gap = self._gaps(values)
         moved = (shown - shown[self._previous]) / np.sqrt(np.where(gap > 0, gap, 1.0))[:, None]
         noise = moved @ np.linalg.pinv(covariance_root(values["innovation_covariance"])).T
         return start, np.where(self._previous[1:, None] >= 0, noise[1:], 0.0)

@@ -129,7 +129,7 @@ def test_how_far_agents_deviate_is_learnt_as_the_definition_has_it(decisions):
     scale = 1.0
     names = ("deviation_covariance", "deviation_innovation_covariance")
     priors = {name: pm.LogNormal.dist(np.log(0.3), scale) for name in names}
-    trace = fit("hierarchical_nb_icb", decisions, draws=3000, **QUICK, **SHARED, **priors)
+    trace = fit("hierarchical_nb_icb", decisions, draws=2000, **QUICK, **SHARED, **priors)
     assert trace.attrs["sampler"] == "utility_hmc"
     logs = np.stack([np.log(group(trace, "posterior")[name].values) for name in names], axis=-1)
 
