@@ -14,7 +14,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.metrics import at_times_of, estimated, relative_importance
 from icb_pymc.moments import moment_within
-from icb_pymc.plots import COLOURS, _chosen_features, _draw_events, _source, _true_importance, _words
+from icb_pymc.plots import COLOURS, chosen_features, draw_events, source, true_importance, words
 
 # Black is for the trend, and grey is too near to it.
 AGENT_COLOURS = COLOURS[:6]
@@ -54,9 +54,9 @@ def importance_by_agent(
     if len(shown) > MOST_AGENTS:
         raise InputError(f"{len(shown)} agents are too many for one picture; name {MOST_AGENTS} at most.")
     importance = relative_importance(estimated(trace, "belief"))
-    decider, truth = at_times_of(data["decider"], importance).values, _true_importance(trace, importance)
+    decider, truth = at_times_of(data["decider"], importance).values, true_importance(trace, importance)
     time = importance["time"].values
-    kept = _chosen_features(importance, features)
+    kept = chosen_features(importance, features)
     moments = {moment_within(time, moment): label for moment, label in (events or {}).items()}
     columns = min(len(kept), 2 if len(kept) in (2, 4) else 3)
     rows = -(-len(kept) // columns)
@@ -72,7 +72,7 @@ def importance_by_agent(
     for ax, feature in zip(grid.flat, kept, strict=False):
         for name, position, colour in zip(shown, positions, AGENT_COLOURS, strict=False):
             own = decider == position
-            _band(ax, importance.isel(time=own).sel(feature=feature), colour, _words(name), probability)
+            _band(ax, importance.isel(time=own).sel(feature=feature), colour, words(name), probability)
             if truth is not None:
                 ax.plot(time[own], truth.isel(time=own).sel(feature=feature), color=colour, ls=":", lw=1.4)
         if "trend" in group(trace, "posterior"):
@@ -81,9 +81,9 @@ def importance_by_agent(
             if "true_trend" in data:
                 true = relative_importance(at_times_of(data["true_trend"], importance)).sel(feature=feature)
                 ax.plot(time, true, color=TREND_COLOUR, ls=":", lw=1.4)
-        _draw_events(ax, moments, labelled=ax is grid.flat[0])
+        draw_events(ax, moments, labelled=ax is grid.flat[0])
         ax.spines[["top", "right"]].set_visible(False)
-        ax.set_title(_words(feature), fontsize=9)
+        ax.set_title(words(feature), fontsize=9)
         ax.tick_params(labelsize=8)
     for ax in list(grid.flat)[len(kept) :]:
         ax.set_visible(False)
@@ -98,7 +98,7 @@ def importance_by_agent(
     figure.supylabel("relative importance", fontsize=10)
     note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
     axis = "date" if time.dtype.kind == "M" else "decision"
-    figure.supxlabel(f"{axis}\n{_source(trace, note)}", fontsize=8)
+    figure.supxlabel(f"{axis}\n{source(trace, note)}", fontsize=8)
     return figure
 
 

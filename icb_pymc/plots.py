@@ -47,10 +47,10 @@ def importance_over_time(
         Of the central credible band.
     """
     importance = relative_importance(estimated(trace, "belief"))
-    shown = _chosen_features(importance, features)
+    shown = chosen_features(importance, features)
     tail = (1 - probability) / 2
     low, middle, high = importance.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
-    truth = _true_importance(trace, importance)
+    truth = true_importance(trace, importance)
     time = importance["time"].values
     moments = {moment_within(time, moment): label for moment, label in (events or {}).items()}
     panels = [shown] if len(shown) <= SHARED_PANEL else [[name] for name in shown]
@@ -67,14 +67,14 @@ def importance_over_time(
             ax.fill_between(time, low.sel(feature=name), high.sel(feature=name), color=colour, alpha=0.2, linewidth=0)
             # Alone in its panel a line needs no dashes to be told apart.
             style = dashes if len(names) > 1 else "-"
-            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=style, label=_words(name))
+            ax.plot(time, middle.sel(feature=name), color=colour, linestyle=style, label=words(name))
             if truth is not None:
                 line = colour if len(names) > 1 else "black"
                 ax.plot(time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
-        _draw_events(ax, moments, labelled=ax is grid.flat[0])
+        draw_events(ax, moments, labelled=ax is grid.flat[0])
         ax.spines[["top", "right"]].set_visible(False)
         if len(panels) > 1:
-            ax.set_title(_words(names[0]), fontsize=9)
+            ax.set_title(words(names[0]), fontsize=9)
             ax.tick_params(labelsize=8)
     for ax in list(grid.flat)[len(panels) :]:
         ax.set_visible(False)
@@ -88,7 +88,7 @@ def importance_over_time(
     figure.supylabel("relative importance", fontsize=10)
     note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
     axis = "date" if time.dtype.kind == "M" else "decision"
-    figure.supxlabel(f"{axis}\n{_source(trace, note)}", fontsize=8)
+    figure.supxlabel(f"{axis}\n{source(trace, note)}", fontsize=8)
     return figure
 
 
@@ -108,11 +108,11 @@ def radar(
         Of the central credible band.
     """
     importance = relative_importance(estimated(trace, "belief"))
-    shown = _chosen_features(importance, features)
+    shown = chosen_features(importance, features)
     if len(shown) < 3:
         raise InputError("a radar needs at least three features; draw importance over time instead.")
     tail = (1 - probability) / 2
-    truth = _true_importance(trace, importance)
+    truth = true_importance(trace, importance)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     around = np.append(angles, angles[0])
     figure, axes = plt.subplots(
@@ -130,7 +130,7 @@ def radar(
         if truth is not None:
             values = _closed(truth.isel(time=step).sel(feature=shown))
             ax.plot(around, values, color=COLOURS[6], linestyle=":", label="truth")
-        ax.set_xticks(angles, [_words(name) for name in shown], fontsize=8)
+        ax.set_xticks(angles, [words(name) for name in shown], fontsize=8)
         for label, angle in zip(ax.get_xticklabels(), angles, strict=True):
             # Labels grow away from the circle, not across it.
             label.set_horizontalalignment(
@@ -143,7 +143,7 @@ def radar(
         ax.set_ylim(0, 1.05 * highest)
         ax.set_title(f"at {in_words(importance['time'].values[step])}", fontsize=10, pad=14)
     note = f"relative importance; band: {probability:.0%} credible" + ("; dotted: truth" if truth is not None else "")
-    figure.supxlabel(_source(trace, note), fontsize=7, color="0.35")
+    figure.supxlabel(source(trace, note), fontsize=7, color="0.35")
     figure.tight_layout()
     return figure
 
@@ -175,8 +175,8 @@ def impact(
         ax.tick_params(labelsize=8)
     posterior.spines["left"].set_visible(False)
     told = f"median and {probability:.0%} credible band; shaded: windows, lines across them: mean importance"
-    truth = "; dotted: truth" if _true_importance(trace, belief) is not None else ""
-    figure.supxlabel(_source(trace, told + truth), fontsize=8)
+    truth = "; dotted: truth" if true_importance(trace, belief) is not None else ""
+    figure.supxlabel(source(trace, told + truth), fontsize=8)
     return figure
 
 
@@ -191,7 +191,7 @@ def _draw_course(ax: Axes, trace: InferenceData, belief: xr.DataArray, found: Im
     low, middle, high = near.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
     ax.fill_between(time[shown], low, high, color=colour, alpha=0.2, linewidth=0)
     ax.plot(time[shown], middle, color=colour, linestyle=dashes)
-    truth = _true_importance(trace, belief)
+    truth = true_importance(trace, belief)
     if truth is not None:
         ax.plot(
             time[shown], truth.isel(time=shown).sel(feature=found.feature), color="black", linestyle=":", linewidth=1.4
@@ -211,7 +211,7 @@ def _draw_course(ax: Axes, trace: InferenceData, belief: xr.DataArray, found: Im
     ax.set_ylim(0, 1.15 * ax.get_ylim()[1])
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     ax.set_ylabel("relative importance", fontsize=10)
-    ax.set_title(f"{_words(found.feature)} around {in_words(found.event)}", fontsize=10)
+    ax.set_title(f"{words(found.feature)} around {in_words(found.event)}", fontsize=10)
     if time.dtype.kind == "M":
         ax.xaxis.set_major_formatter(ConciseDateFormatter(ax.xaxis.get_major_locator()))
     else:
@@ -234,7 +234,7 @@ def _draw_change(ax: Axes, found: Impact, colour: str) -> None:
     )
 
 
-def _chosen_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
+def chosen_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
     known = [str(name) for name in importance["feature"].values]
     for name in features or ():
         if name not in known:
@@ -248,7 +248,7 @@ def _style(importance: xr.DataArray, name: str) -> tuple[str, Any]:
     return COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)]
 
 
-def _true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataArray | None:
+def true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataArray | None:
     data = group(trace, "constant_data")
     # An agent that weighs other features than those recorded has no truth on the same axes.
     if "true_belief" not in data or "reward_context" in data:
@@ -256,7 +256,7 @@ def _true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataA
     return at_times_of(relative_importance(data["true_belief"]), importance)
 
 
-def _draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
+def draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
     for at, label in moments.items():
         ax.axvline(at, color="0.4", linewidth=0.8, zorder=4)
         if labelled:
@@ -275,11 +275,11 @@ def _closed(values: xr.DataArray) -> np.ndarray:
     return np.append(values.values, values.values[0])
 
 
-def _words(name: str) -> str:
+def words(name: str) -> str:
     return str(name).replace("_", " ")
 
 
-def _source(trace: InferenceData, note: str) -> str:
+def source(trace: InferenceData, note: str) -> str:
     synthetic = group(trace, "constant_data").attrs.get("synthetic")
     made_up = "; synthetic patients, none of them real" if synthetic else ""
     return f"{trace.attrs.get('model', 'model')}: {note}{made_up}"

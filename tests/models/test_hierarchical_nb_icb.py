@@ -200,7 +200,7 @@ def test_agents_with_few_decisions_are_told_better_together_than_apart():
 def test_the_engine_and_nuts_agree(decisions, kind):
     options = {"chains": 2, "seed": 1, "progressbar": False, **SHARED, **KINDS[kind]}
     ours = group(fit("hierarchical_nb_icb", decisions, draws=3000, tune=300, **options), "posterior")
-    nuts = group(fit("hierarchical_nb_icb", decisions, draws=300, tune=200, kernel="nuts", **options), "posterior")
+    nuts = group(fit("hierarchical_nb_icb", decisions, draws=1000, tune=300, kernel="nuts", **options), "posterior")
     for name in ("belief", "trend", "deviation"):
         scores = z_scores(ours[name].values, nuts[name].values)
         assert np.abs(scores).max() < 5
