@@ -20,7 +20,7 @@ from icb_pymc.learning import learn, starting_belief
 from icb_pymc.models import agents, b_icb
 from icb_pymc.pointwise import pointwise
 from icb_pymc.policy import with_lapses
-from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 ALPHA, SIGMA = 5.0, 0.3
 ARRIVALS = make_arrivals(25, 3, 2, seed=3, share_available=0.9)
@@ -228,3 +228,15 @@ def test_what_is_unknown_is_drawn_from_its_prior_and_told_and_b_icb_is_an_agent(
     assert float(first["true_strength"]) != float(second["true_strength"])
     known = simulate("b_icb", arrivals=ARRIVALS, seed=1)
     np.testing.assert_array_equal(known["true_rho_env"], ARRIVALS["true_rho_env"])
+
+
+def test_the_engine_does_not_go_where_numbers_cannot_tell_utilities_apart():
+    decisions = simulate(delta_rule, arrivals=make_arrivals(80, 2, 6, seed=1), seed=1, rate=0.05)
+    verdicts = []
+    for rate in (0.05, 0.9):
+        model = delta_rule(decisions, rate=rate)
+        reader = LinearGaussianModel(model, find_linear_gaussian(model))
+        _, space = reader.state_space(reader.values(model.initial_point()))
+        verdicts.append(reader.can_tell(space))
+    # A step of 0.9 overshoots where contexts are as long as six features make them.
+    assert verdicts == [True, False]

@@ -9,7 +9,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.beliefs import BeliefSampleRV
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
-from icb_pymc.kernels.state_space import Noise, StateSpace, run
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
 from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
 from icb_pymc.steps.graph import GraphReader, Point, bare, children, has_op, parameters
@@ -17,6 +17,8 @@ from icb_pymc.steps.learning import is_learnt
 from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE = ("context", "available", "chosen")
+# Beyond it choices are certain, and squares of utilities leave no digits for the scale on which choices are not.
+GREATEST_UTILITY = 1e5
 
 
 class Found(NamedTuple):
@@ -141,6 +143,18 @@ class LinearGaussianModel:
             np.ascontiguousarray(stray),
         )
         return dynamics, space
+
+    def can_tell(self, space: StateSpace) -> bool:
+        """Whether utilities stay small enough, for noise of usual size, to be told apart by numbers of 16 digits.
+
+        Those of a learner whose steps overshoot, or who forgets faster than it learns, grow without bounds.
+        """
+        noise = empty_noise(space)
+        for part in noise:
+            part.fill(1.0)
+        contrasts = np.empty(len(space.offset))
+        run(space, noise, True, np.empty((len(space.first) - 1, space.reading.shape[1])), contrasts)
+        return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < GREATEST_UTILITY
 
     def to_point(
         self, values: Values, dynamics: Dynamics, states: np.ndarray, noise: Noise, rng: np.random.Generator

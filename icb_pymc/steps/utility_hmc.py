@@ -240,7 +240,7 @@ class UtilityHMC(SeededStep):
         except (ValueError, np.linalg.LinAlgError):
             # No covariance at all, or one beyond all numbers.
             return point, 0.0
-        if not np.isfinite(reference.log_density):
+        if not np.isfinite(reference.log_density) or not self._model.can_tell(space):
             return point, 0.0
         noise = carry_over(self._reference, reference, self._place.noise, fresh)
         place = locate(reference, noise)
