@@ -100,7 +100,8 @@ def in_own_process(arguments: dict[str, Any], caches: str) -> dict[str, Any]:
         "PYTENSOR_FLAGS": f"base_compiledir={os.path.join(caches, 'pytensor')}",
         "OMP_NUM_THREADS": "1",
     }
-    command = [sys.executable, "-W", "ignore", "-m", "icb_pymc.bench.measure", json.dumps(arguments)]
+    # Without what lies in the current folder, which may be called like a module.
+    command = [sys.executable, "-P", "-W", "ignore", "-m", "icb_pymc.bench.measure", json.dumps(arguments)]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if finished.returncode:
         reason = (finished.stderr.strip().splitlines() or ["no reason given"])[-1]
