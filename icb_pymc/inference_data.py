@@ -110,6 +110,14 @@ def read_groups(path: Path) -> InferenceData:
     return from_groups(groups, attrs)
 
 
+def begin_chain(step: Any, generator: np.random.Generator, tune: int, draws: int) -> None:
+    """Hand a step method the generator of a chain, as `pm.sample` does."""
+    if _on_pymc_6():
+        step.setup_chain(generator, tune, draws)
+    else:
+        step.set_rng(generator)
+
+
 def _on_pymc_6() -> bool:
     import pymc as pm
 

@@ -12,7 +12,7 @@ from icb_pymc.catalogue import Declare
 from icb_pymc.contract import Declared, unconstrained, unknowns
 from icb_pymc.declare import CHOICES
 from icb_pymc.fitting import companion, fit
-from icb_pymc.inference_data import group
+from icb_pymc.inference_data import begin_chain, group
 from icb_pymc.steps.assign import alternating_steps
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 
@@ -138,7 +138,7 @@ class _Nuts:
         with self._model:
             pm.set_data({CHOICES: chosen})
         self._step.sampling_state = self._fresh
-        self._step.set_rng(np.random.default_rng(seed))
+        begin_chain(self._step, np.random.default_rng(seed), self._draws, self._draws)
         point, told = self._start, []
         for i in range(2 * self._draws):
             if i == self._draws:
