@@ -14,6 +14,8 @@ from icb_pymc.inference_data import InferenceData, group, group_names, leave_one
 
 # Beyond this k of the Pareto distribution an importance-sampling estimate is not to be relied on.
 HIGH_K = 0.7
+# Log probabilities that differ by less are the same in all draws: of smaller differences PSIS makes no number at all.
+SAME = 1e-6
 # A hundredth of all decisions may have one.
 MANY = 0.01
 CAUTION = (
@@ -120,7 +122,7 @@ def _left_out(log_likelihood: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     """Log probability of each choice when left out, and k; where no draw tells it from another, both are known."""
     values = log_likelihood.values
     elpd, k = values[0, 0].copy(), np.zeros(values.shape[2])
-    moving = np.flatnonzero(np.ptp(values, axis=(0, 1)) > 1e-12)
+    moving = np.flatnonzero(np.ptp(values, axis=(0, 1)) > SAME)
     if len(moving):
         part = log_likelihood.isel(time=moving)
         draws = part.sizes["chain"] * part.sizes["draw"]

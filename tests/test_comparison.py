@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import make_arrivals
 
 from icb_pymc import compare, fit, simulate, write_trace
 from icb_pymc.cli import main
-from icb_pymc.comparison import compare_ahead
+from icb_pymc.comparison import _left_out, compare_ahead
 from icb_pymc.errors import InputError
 from icb_pymc.inference_data import group
 
@@ -93,3 +94,15 @@ def test_the_command_line_compares_and_cautions(fits, tmp_path, capsys):
     assert main(["compare", paths[0], paths[0]]) == 2
     assert main(["compare", paths[0], str(tmp_path / "nothing.nc")]) == 2
     assert main(["compare", *paths, "--start", "5"]) == 2
+
+
+def test_choices_that_all_draws_hold_certain_have_a_score():
+    """Their log probabilities differ in the tenth digit, of which importance sampling makes no number."""
+    rng = np.random.default_rng(0)
+    certain = -1e-10 * rng.random((2, 200))
+    certain[0, 0] = -2e-10
+    values = np.stack([certain, -0.5 + 0.1 * rng.random((2, 200))], axis=-1)
+    elpd, k = _left_out(xr.DataArray(values, dims=("chain", "draw", "time")))
+    assert np.isfinite(elpd).all()
+    assert elpd[0] == pytest.approx(0.0, abs=1e-9)
+    assert k[0] == 0.0
