@@ -13,7 +13,7 @@ from rich.progress import track
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.mode import Mode, find_mode
 from icb_pymc.kernels.rotation import draw_around, fresh_noise, refer
-from icb_pymc.kernels.state_space import Noise, run
+from icb_pymc.kernels.state_space import Noise
 from icb_pymc.steps.graph import GraphReader, Point
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
@@ -67,13 +67,11 @@ def laplace_approximation(
 
     rng = np.random.Generator(np.random.SFC64(seed))
     tell = GraphReader(model, {name: model[name] for name in names})
-    states = np.empty((len(space.first) - 1, len(space.start_mean)))
     kept: dict[str, np.ndarray] = {}
     for i in track(range(draws), "Laplace", disable=not progressbar, transient=True):
-        around = draw_around(reference, fresh_noise(space, rng))
+        around = draw_around(reference, fresh_noise(reference, rng))
         noise = Noise(*(part + mean for part, mean in zip(around, reference.noise, strict=True)))
-        run(space, noise, True, states, np.empty_like(mode.contrasts))
-        told = tell(point | reader.to_point(values, dynamics, states.copy(), noise, rng))
+        told = tell(point | reader.to_point(values, dynamics, space, noise, rng))
         if not kept:
             kept = {name: np.empty((1, draws, *value.shape), value.dtype) for name, value in told.items()}
         for name, value in told.items():

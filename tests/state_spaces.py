@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from icb_pymc.kernels.pseudo_data import PseudoData, choice_gradient, measure
+from icb_pymc.kernels.pseudo_data import choice_gradient, empty_data, measure
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
 
 STATE = 3
@@ -129,8 +129,7 @@ def prior(space):
 
 def data_at(space, contrasts):
     """Pseudo-data of the choices at these contrasts."""
-    rows, times = space.offset.size, space.first.size - 1
-    data, gradient = PseudoData(np.empty(rows), np.empty(rows), np.empty(times)), np.empty(rows)
+    data, gradient = empty_data(space.first), np.empty(space.offset.size)
     choice_gradient(space.first, contrasts, gradient, False)
     measure(space.first, contrasts, gradient, data)
     return data
@@ -138,10 +137,10 @@ def data_at(space, contrasts):
 
 def noise_of_data(first, data):
     """V in full."""
-    covariance = np.zeros((data.share.size, data.share.size))
-    for t, rest in enumerate(data.rest):
+    covariance = np.zeros((data.width.size, data.width.size))
+    for t, common in enumerate(data.common):
         rows = slice(first[t], first[t + 1])
-        covariance[rows, rows] = np.diag(1 / data.share[rows]) + 1 / rest
+        covariance[rows, rows] = np.diag(data.width[rows]) + common
     return covariance
 
 

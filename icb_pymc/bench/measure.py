@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 # What a sampler is given first; draws are then doubled until the chains agree.
-FIRST_DRAWS = {"engine": 500, "gibbs": 500, "paper": 500, "nuts": 100, "nutpie": 400}
+FIRST_DRAWS = {"engine": 1000, "gibbs": 500, "paper": 500, "nuts": 100, "nutpie": 400}
 TUNE = {"engine": 200, "gibbs": 200, "paper": 200, "nuts": 200, "nutpie": 300}
 AGREED = 1.01
 # Draws, and steps of tuning, of a run that is there for its compilation.
@@ -28,6 +28,8 @@ class Run(NamedTuple):
         Of these, the time spent with tuning and drawing.
     worst, median : float
         Effective draws of the belief's components.
+    tail : float
+        The fewest effective draws of their 5% and 95% quantiles.
     rhat : float
         The worst of the belief's components.
     draws, tune : int
@@ -38,6 +40,7 @@ class Run(NamedTuple):
     drawing: float
     worst: float
     median: float
+    tail: float
     rhat: float
     draws: int
     tune: int
@@ -45,7 +48,7 @@ class Run(NamedTuple):
 
 def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, tune: int | None = None) -> Run:
     """Sample four chains, one after the other, and judge the beliefs."""
-    from icb_pymc.convergence import bulk_ess, rank_rhat
+    from icb_pymc.convergence import bulk_ess, rank_rhat, tail_ess
     from icb_pymc.fitting import fit
     from icb_pymc.inference_data import group
 
@@ -57,11 +60,11 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
     trace = fit(declare, decisions, kernel=kernel, log_likelihood=False, progressbar=False, **options, **given)
     seconds = time.perf_counter() - started
     belief = group(trace, "posterior")["belief"]
-    size = bulk_ess(belief)
     # The first belief of a learner is a number, and has no effective draws.
-    size = size.where(belief.std(("chain", "draw")) > 1e-12)
-    drawing = float(trace.attrs["drawing_seconds"])
-    return Run(seconds, drawing, float(size.min()), float(size.median()), float(rank_rhat(belief).max()), draws, tune)
+    moves = belief.std(("chain", "draw")) > 1e-12
+    size, tail = bulk_ess(belief).where(moves), tail_ess(belief).where(moves)
+    drawing, rhat = float(trace.attrs["drawing_seconds"]), float(rank_rhat(belief).max())
+    return Run(seconds, drawing, float(size.min()), float(size.median()), float(tail.min()), rhat, draws, tune)
 
 
 def _simulated(steps: int, actions: int) -> Any:

@@ -38,6 +38,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables line by line."""
+    import logging
+
+    import pymc as pm
+
     from icb_pymc.bench import tables
     from icb_pymc.errors import InputError
 
@@ -57,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
         "long": lambda: tables.long_table(options.longest),
         "psytrack": lambda: tables.psytrack_table(options.steps),
     }
+    # PyMC sets the level of its log when it is imported; ours is to last.
+    logging.getLogger(pm.__name__).setLevel(logging.ERROR)
     for name, table in wanted.items():
         if options.only in (None, name):
             for line in table():

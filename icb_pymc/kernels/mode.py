@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icb_pymc.kernels.pseudo_data import PseudoData, choice_gradient, log_volume, measure, spread
+from icb_pymc.kernels.pseudo_data import PseudoData, choice_gradient, empty_data, log_volume, measure, spread
 from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve
 from icb_pymc.kernels.state_space import StateSpace, empty_noise, respond, run
 
@@ -52,7 +52,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     multipliers : (N,), optional
         a, where to start; at the prior mean by default.
     """
-    rows, times = space.offset.size, space.first.size - 1
+    rows = space.offset.size
     mean, contrasts = np.empty(rows), np.empty(rows)
     noise, states = empty_noise(space), np.empty((0, 0))
     for part in noise:
@@ -62,7 +62,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     respond(space, weights, noise)
     run(space, noise, True, states, contrasts)
 
-    data = PseudoData(np.empty(rows), np.empty(rows), np.empty(times))
+    data = empty_data(space.first)
     gradient, fitted, proposed = np.empty(rows), np.empty(rows), np.empty(rows)
     likelihood = choice_gradient(space.first, contrasts, gradient, True)
     objective = likelihood - 0.5 * weights @ (contrasts - mean)

@@ -4,6 +4,7 @@ With p the probabilities of the candidates not chosen and p_0 that of the chosen
 gradient -p and curvature -W, W = diag(p) - pp', whose inverse is V = diag(1/p) + 11'/p_0: as if u were measured as y in
 noise of covariance V. Over a posterior the mean of W has about the shape of that at the mean of p, but is smaller:
 shares are then less than p, V = diag(1/share) + 11'/rest, and W = diag(share) - share share'/(Σ share + rest).
+Two candidates are the common case; for them all of this is a number.
 """
 
 from typing import NamedTuple
@@ -17,38 +18,51 @@ Integers = NDArray[np.int64]
 
 # A candidate that is hardly ever taken measures next to nothing; the floor keeps V within what float64 can subtract.
 _LEAST_SHARE = 1e-8
+# Far below the greatest number, so that it can still be multiplied by any number of candidates.
+_MANY = 1e200
 
 
 class PseudoData(NamedTuple):
-    """Measurements y of the contrasts u in noise V_t = diag(1/share) + 11'/rest_t.
+    """Measurements y of the contrasts u in noise V_t = diag(width) + 11' common_t.
 
     Attributes
     ----------
     values : (N,)
         y.
-    share : (N,)
-        Probability of each candidate that was not chosen, or less.
-    rest : (T,)
-        Probability of the chosen one, less by the same factor.
+    width : (N,)
+        One over the share of each candidate that was not chosen: its probability, or less.
+    common : (T,)
+        One over the rest: the probability of the chosen one, less by the same factor.
     """
 
     values: Floats
-    share: Floats
-    rest: Floats
+    width: Floats
+    common: Floats
+
+
+def empty_data(first: Integers) -> PseudoData:
+    """Room for measurements."""
+    rows = int(first[-1])
+    return PseudoData(np.empty(rows), np.empty(rows), np.empty(len(first) - 1))
 
 
 @numba.njit(cache=True, nogil=True)
 def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_value: bool) -> float:
     """The ``gradient`` -p (N,) of Σ_t log π(x_t)[a_t] at contrasts u (N,), and that sum itself if asked for."""
-    total = 0.0
+    total, masses = 0.0, 1.0
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
+        # One logarithm serves for many decisions.
+        if masses > _MANY:
+            total -= np.log(masses)
+            masses = 1.0
         if end == begin + 1:
-            # Two candidates are the common case, and one exponential is enough for them.
+            # One exponential is enough for two candidates.
             small = np.exp(-abs(contrasts[begin]))
             gradient[begin] = -(1.0 if contrasts[begin] > 0.0 else small) / (1.0 + small)
             if with_value:
-                total -= max(contrasts[begin], 0.0) + np.log1p(small)
+                total -= max(contrasts[begin], 0.0)
+                masses *= 1.0 + small
             continue
         peak, mass = 0.0, 0.0
         for row in range(begin, end):
@@ -60,8 +74,9 @@ def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_v
         for row in range(begin, end):
             gradient[row] /= mass
         if with_value:
-            total -= peak + np.log(mass)
-    return total
+            total -= peak
+            masses *= mass
+    return total - np.log(masses)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -72,9 +87,10 @@ def measure(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoDa
         total = 1.0 + candidates * _LEAST_SHARE
         rest = 1.0
         for row in range(first[t], first[t + 1]):
-            data.share[row] = (_LEAST_SHARE - gradient[row]) / total
-            rest -= data.share[row]
-        data.rest[t] = max(rest, _LEAST_SHARE / total)
+            share = (_LEAST_SHARE - gradient[row]) / total
+            data.width[row] = 1.0 / share
+            rest -= share
+        data.common[t] = 1.0 / max(rest, _LEAST_SHARE / total)
     # y = u + V times the gradient.
     spread(first, data, gradient, data.values)
     for row in range(contrasts.size):
@@ -129,8 +145,8 @@ def measure_seen(first: Integers, seen: Seen, count: int, data: PseudoData) -> N
         curvature += others * (1.0 - others)
         scale = seen.curvature[t] / count / curvature if curvature > _LEAST_SHARE else 1.0
         for row in range(first[t], first[t + 1]):
-            data.share[row] = max(-scale * gradient[row], _LEAST_SHARE)
-        data.rest[t] = max(scale * (1.0 - others), _LEAST_SHARE)
+            data.width[row] = 1.0 / max(-scale * gradient[row], _LEAST_SHARE)
+        data.common[t] = 1.0 / max(scale * (1.0 - others), _LEAST_SHARE)
     spread(first, data, gradient, data.values)
     for row in range(data.values.size):
         data.values[row] += seen.contrasts[row] / count
@@ -140,20 +156,30 @@ def measure_seen(first: Integers, seen: Seen, count: int, data: PseudoData) -> N
 def spread(first: Integers, data: PseudoData, vector: Floats, out: Floats) -> None:
     """out = V vector."""
     for t in range(first.size - 1):
+        begin, end = first[t], first[t + 1]
+        if end == begin + 1:
+            out[begin] = vector[begin] * (data.width[begin] + data.common[t])
+            continue
         total = 0.0
-        for row in range(first[t], first[t + 1]):
+        for row in range(begin, end):
             total += vector[row]
-        for row in range(first[t], first[t + 1]):
-            out[row] = vector[row] / data.share[row] + total / data.rest[t]
+        for row in range(begin, end):
+            out[row] = vector[row] * data.width[row] + total * data.common[t]
 
 
 @numba.njit(cache=True, nogil=True)
 def spread_noise(first: Integers, data: PseudoData, noise: Floats, common: Floats, out: Floats) -> None:
-    """out ~ N(0, V), from standard normal ``noise`` (N,) and ``common`` (T,)."""
+    """out ~ N(0, V), from standard normal ``noise`` (N,) and ``common`` (T,), which two candidates do not need."""
     for t in range(first.size - 1):
-        shared = common[t] / np.sqrt(data.rest[t])
+        if first[t + 1] == first[t] + 1:
+            row = first[t]
+            out[row] = noise[row] * np.sqrt(data.width[row] + data.common[t])
+            continue
+        if first[t + 1] == first[t]:
+            continue
+        shared = common[t] * np.sqrt(data.common[t])
         for row in range(first[t], first[t + 1]):
-            out[row] = noise[row] / np.sqrt(data.share[row]) + shared
+            out[row] = noise[row] * np.sqrt(data.width[row]) + shared
 
 
 @numba.njit(cache=True, nogil=True)
@@ -161,14 +187,22 @@ def residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Flo
     """What the pseudo-data leave over, log π(u) - log N(y; u, V) but for a constant: its ``gradient`` and value."""
     total = choice_gradient(first, contrasts, gradient, with_value)
     for t in range(first.size - 1):
-        weighted, whole = 0.0, data.rest[t]
-        for row in range(first[t], first[t + 1]):
-            weighted += data.share[row] * (data.values[row] - contrasts[row])
-            whole += data.share[row]
+        begin, end = first[t], first[t + 1]
+        if end == begin + 1:
+            miss = data.values[begin] - contrasts[begin]
+            precise = miss / (data.width[begin] + data.common[t])
+            total += 0.5 * miss * precise
+            gradient[begin] -= precise
+            continue
+        weighted, whole = 0.0, 1.0 / data.common[t]
+        for row in range(begin, end):
+            share = 1.0 / data.width[row]
+            weighted += share * (data.values[row] - contrasts[row])
+            whole += share
         weighted /= whole
-        for row in range(first[t], first[t + 1]):
+        for row in range(begin, end):
             miss = data.values[row] - contrasts[row]
-            precise = data.share[row] * (miss - weighted)
+            precise = (miss - weighted) / data.width[row]
             total += 0.5 * miss * precise
             gradient[row] -= precise
     return total
@@ -178,8 +212,8 @@ def residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Flo
 def log_volume(data: PseudoData) -> float:
     """log det V = -Σ log share - Σ log rest, for shares that add up to one."""
     total = 0.0
-    for row in range(data.share.size):
-        total -= np.log(data.share[row])
-    for t in range(data.rest.size):
-        total -= np.log(data.rest[t])
+    for row in range(data.width.size):
+        total += np.log(data.width[row])
+    for t in range(data.common.size):
+        total += np.log(data.common[t])
     return total

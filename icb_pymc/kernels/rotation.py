@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.pseudo_data import PseudoData, residual, spread, spread_noise
 from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve
-from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, respond, run
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, noise_shapes, respond, run
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,10 @@ class Place(NamedTuple):
 
 
 class FreshNoise(NamedTuple):
-    """Standard normals for a velocity: those of a path, and those of measuring it, (N,) and (T,)."""
+    """Standard normals for a velocity: those of a path, and those of measuring it, (N,) and (T,).
+
+    Where there are no more than two candidates the last are not needed, and there are none.
+    """
 
     path: Noise
     rows: Floats
@@ -83,10 +86,11 @@ def refer(space: StateSpace, data: PseudoData) -> Reference:
     return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_volume))
 
 
-def fresh_noise(space: StateSpace, rng: np.random.Generator) -> FreshNoise:
+def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     """New standard normals."""
-    path = Noise(*(rng.standard_normal(part.shape) for part in empty_noise(space)))
-    return FreshNoise(path, rng.standard_normal(space.offset.size), rng.standard_normal(space.first.size - 1))
+    path = Noise(*(rng.standard_normal(shape) for shape in noise_shapes(reference.space)))
+    common = len(reference.data.common) if reference.gains.mixing.shape[1] else 0
+    return FreshNoise(path, rng.standard_normal(len(reference.contrasts)), rng.standard_normal(common))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.pseudo_data import PseudoData
+from icb_pymc.kernels.row_blocks import NEIGHBOURS, backward, couple, forward
 from icb_pymc.kernels.state_space import StateSpace, at, move_state
 
 Floats = NDArray[np.float64]
@@ -21,36 +22,47 @@ class SmootherGains(NamedTuple):
 
     Attributes
     ----------
-    root : (N, n)
-        Row by row L_t, lower triangular, with L_t L_t' = B_t B_t' + V_t.
+    mixing : (N, n)
+        Row by row L_t, lower triangular with ones on its diagonal (left out), where L_t D_t L_t' = B_t B_t' + V_t.
     reading : (N, d)
-        Rows c of L_t^-1 C_t: measurements in unit noise, so that each row can be taken on its own.
+        Rows c of L_t^-1 C_t: measurements whose noise, of variances D, is independent, so that each row can be taken
+        on its own.
     gain : (N, d)
-        P c / f with P the covariance of the state before the row and f = 1 + c'P c.
+        P c / f with P the covariance of the state before the row and f = D + c'P c.
     shrink : (N,)
         1 / f.
+    coupling : (N, 3) or (0, 3)
+        c'g with the gains g of the rows before, if the state stays where it is.
     log_volume : float
         log det(K + V).
     """
 
-    root: Floats
+    mixing: Floats
     reading: Floats
     gain: Floats
     shrink: Floats
+    coupling: Floats
     log_volume: float
 
 
 def smoother_gains(space: StateSpace, data: PseudoData) -> SmootherGains:
     """The covariance recursion of the Kalman filter."""
-    widest = int(np.diff(space.first).max(initial=1))
+    # The first row of a decision is mixed with none.
+    mixed = max(int(np.diff(space.first).max(initial=1)) - 1, 0)
     rows, d = space.reading.shape
-    root, reading, gain, shrink = np.zeros((rows, widest)), np.empty((rows, d)), np.empty((rows, d)), np.empty(rows)
-    log_volume = _filter(space, data, root, reading, gain, shrink)
-    return SmootherGains(root, reading, gain, shrink, log_volume)
+    mixing, reading, gain, shrink = np.zeros((rows, mixed)), np.empty((rows, d)), np.empty((rows, d)), np.empty(rows)
+    log_volume = _filter(space, data, mixing, reading, gain, shrink)
+    stays = len(space.decay) == 0 and space.left.shape[1] == 0
+    coupling = np.empty((rows if stays else 0, NEIGHBOURS))
+    if stays:
+        couple(reading, gain, coupling)
+    return SmootherGains(mixing, reading, gain, shrink, coupling, log_volume)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, gain: Floats, shrink: Floats) -> float:
+def _filter(
+    space: StateSpace, data: PseudoData, mixing: Floats, reading: Floats, gain: Floats, shrink: Floats
+) -> float:
     T, d = space.first.size - 1, space.reading.shape[1]
     # Of symmetric matrices only the lower triangle is kept.
     covariance, innovation = np.zeros((d, d)), np.zeros((d, d))
@@ -59,12 +71,13 @@ def _filter(space: StateSpace, data: PseudoData, root: Floats, reading: Floats, 
     _add_square(space.start_root.T, covariance)
     log_volume = 0.0
     for t in range(T):
-        log_volume += _whiten(space, data, t, root, reading)
+        # Of each row `shrink` holds the variance of its noise at first.
+        _separate(space, data, t, mixing, reading, shrink)
         for row in range(space.first[t], space.first[t + 1]):
             for i in range(d):
                 column[i] = reading[row, i]
             _multiply(covariance, column, product)
-            total = 1.0
+            total = shrink[row]
             for i in range(d):
                 total += product[i] * column[i]
             shrink[row] = 1.0 / total
@@ -154,73 +167,91 @@ def _move_covariance(
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _whiten(space: StateSpace, data: PseudoData, t: int, root: Floats, reading: Floats) -> float:
-    """Cholesky factor of the noise of decision t, and its readings in unit noise; returns log det of the noise."""
+def _separate(space: StateSpace, data: PseudoData, t: int, mixing: Floats, reading: Floats, variance: Floats) -> None:
+    """Mixing and variances of the noise of decision t, and its readings in noise that is independent."""
     begin, end = space.first[t], space.first[t + 1]
-    log_volume = 0.0
     for row in range(begin, end):
         for other in range(begin, row + 1):
-            value = 1.0 / data.rest[t]
+            value = data.common[t]
             if other == row:
-                value += 1.0 / data.share[row]
+                value += data.width[row]
             for i in range(space.stray.shape[1]):
                 value += space.stray[row, i] * space.stray[other, i]
             for before in range(begin, other):
-                value -= root[row, before - begin] * root[other, before - begin]
+                value -= mixing[row, before - begin] * variance[before] * mixing[other, before - begin]
             if other == row:
-                root[row, row - begin] = np.sqrt(value)
+                variance[row] = value
             else:
-                root[row, other - begin] = value / root[other, other - begin]
+                mixing[row, other - begin] = value / variance[other]
         for i in range(space.reading.shape[1]):
             value = space.reading[row, i]
             for before in range(begin, row):
-                value -= root[row, before - begin] * reading[before, i]
-            reading[row, i] = value / root[row, row - begin]
-        log_volume += 2.0 * np.log(root[row, row - begin])
-    return log_volume
+                value -= mixing[row, before - begin] * reading[before, i]
+            reading[row, i] = value
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def solve(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> float:
     """out = (K + V)^-1 values, for ``values`` (N,) measured from their prior mean; returns values' out."""
+    first, rows = space.first, values.size
+    stays = gains.coupling.shape[0] == rows
+    for row in range(rows):
+        out[row] = values[row]
+    if gains.mixing.shape[1] > 0:
+        for t in range(first.size - 1):
+            for row in range(first[t] + 1, first[t + 1]):
+                for before in range(first[t], row):
+                    out[row] -= gains.mixing[row, before - first[t]] * out[before]
+    # `out` holds the innovations on the way forward and the multipliers on the way back.
+    if stays:
+        forward(gains.reading, gains.gain, gains.coupling, out)
+    else:
+        _forward_moving(space, gains, out)
+    square = 0.0
+    for row in range(rows):
+        square += out[row] * out[row] * gains.shrink[row]
+        out[row] *= gains.shrink[row]
+    if stays:
+        backward(gains.reading, gains.gain, gains.coupling, out)
+    else:
+        _backward_moving(space, gains, out)
+    if gains.mixing.shape[1] > 0:
+        for t in range(first.size - 1):
+            for row in range(first[t + 1] - 2, first[t] - 1, -1):
+                for after in range(row + 1, first[t + 1]):
+                    out[row] -= gains.mixing[after, row - first[t]] * out[after]
+    return square
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _forward_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+    """`forward` of a state that moves from decision to decision."""
     T, d = space.first.size - 1, space.reading.shape[1]
     state, scratch = np.zeros(d), np.empty(space.left.shape[1])
-    # `out` holds the innovations on the way forward and the multipliers on the way back.
-    square = 0.0
     for t in range(T):
-        begin = space.first[t]
-        for row in range(begin, space.first[t + 1]):
-            value = values[row]
-            for before in range(begin, row):
-                value -= gains.root[row, before - begin] * out[before]
-            # The whitened measurement, kept until the rows after it are whitened too.
-            out[row] = value / gains.root[row, row - begin]
-        for row in range(begin, space.first[t + 1]):
+        for row in range(space.first[t], space.first[t + 1]):
             value = out[row]
             for i in range(d):
                 value -= gains.reading[row, i] * state[i]
             for i in range(d):
                 state[i] += gains.gain[row, i] * value
-            out[row] = value * gains.shrink[row]
-            square += value * out[row]
+            out[row] = value
         if t < T - 1:
             move_state(space, t, space.left, space.right, state, scratch)
-    adjoint = state
-    adjoint[:] = 0.0
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _backward_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+    """`backward` of a state that moves from decision to decision."""
+    T, d = space.first.size - 1, space.reading.shape[1]
+    adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for t in range(T - 1, -1, -1):
         if t < T - 1:
             move_state(space, t, space.right, space.left, adjoint, scratch)
-        begin = space.first[t]
-        for row in range(space.first[t + 1] - 1, begin - 1, -1):
+        for row in range(space.first[t + 1] - 1, space.first[t] - 1, -1):
             value = out[row]
             for i in range(d):
                 value -= gains.gain[row, i] * adjoint[i]
             for i in range(d):
                 adjoint[i] += gains.reading[row, i] * value
             out[row] = value
-        for row in range(space.first[t + 1] - 1, begin - 1, -1):
-            value = out[row]
-            for after in range(row + 1, space.first[t + 1]):
-                value -= gains.root[after, row - begin] * out[after]
-            out[row] = value / gains.root[row, row - begin]
-    return square

@@ -61,11 +61,15 @@ class Noise(NamedTuple):
     stray: Floats
 
 
+def noise_shapes(space: StateSpace) -> tuple[tuple[int, ...], ...]:
+    """Shapes of z, w and ξ."""
+    times = len(space.first) - 1
+    return (space.start_root.shape[1],), (times - 1, space.move_root.shape[1]), (times, space.stray.shape[1])
+
+
 def empty_noise(space: StateSpace) -> Noise:
     """Room for the noise of a path."""
-    times = len(space.first) - 1
-    shapes = (space.start_root.shape[1],), (times - 1, space.move_root.shape[1]), (times, space.stray.shape[1])
-    return Noise(*(np.empty(shape) for shape in shapes))
+    return Noise(*(np.empty(shape) for shape in noise_shapes(space)))
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -57,6 +57,8 @@ class BeliefSource(Protocol):
     """The Gaussian variables it is made of."""
     graphs: dict[str, TensorVariable]
     """What must be read from the graph."""
+    reads_path: bool
+    """Whether values of the variables are made from the states at all times, not from the first alone."""
 
     def dynamics(self, values: Values) -> Dynamics:
         """The state space."""
@@ -70,6 +72,8 @@ class BeliefSource(Protocol):
 
 class ProcessSource:
     """Beliefs that are, or are read linearly from, a `WienerProcess` or a `LinearProcess`."""
+
+    reads_path = True
 
     def __init__(self, process: TensorVariable, reading: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
@@ -133,6 +137,7 @@ class LearnerSource:
     n_t), and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would turn at each step.
     """
 
+    reads_path = False
     second_input = "start_root"
 
     def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
@@ -216,6 +221,8 @@ class PredictionErrorSource(LearnerSource):
 
 class FoldSource:
     """Gaussian weights, one vector for each fold of decisions; all decisions in one fold make beliefs constant."""
+
+    reads_path = True
 
     def __init__(self, weights: TensorVariable, fold: TensorVariable, shape: tuple[int, int]) -> None:
         self.variables = [weights]

@@ -157,9 +157,14 @@ class LinearGaussianModel:
         return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < GREATEST_UTILITY
 
     def to_point(
-        self, values: Values, dynamics: Dynamics, states: np.ndarray, noise: Noise, rng: np.random.Generator
+        self, values: Values, dynamics: Dynamics, space: StateSpace, noise: Noise, rng: np.random.Generator
     ) -> Point:
-        """Values of the variables for states and noise."""
+        """Values of the variables that this noise makes."""
+        if self._source.reads_path or self.with_rho:
+            states = np.empty((len(space.first) - 1, len(space.start_mean)))
+            run(space, noise, True, states, np.empty(len(space.offset)))
+        else:
+            states = (space.start_mean + space.start_root @ noise.start)[None]
         told = dict(zip(self._names, self._source.to_values(values, states, noise, rng), strict=True))
         if self.with_rho:
             assert self._rho_name is not None

@@ -41,6 +41,8 @@ class ProcessPart(ProcessSource):
 class ConstantPart:
     """A Gaussian variable that is the same at all times, of any shape."""
 
+    reads_path = False
+
     def __init__(self, variable: TensorVariable, shape: tuple[int, ...], times: int) -> None:
         self.variables = [variable]
         self.graphs = dict(zip(("mean", "scale"), parameters(variable), strict=True))
@@ -78,6 +80,8 @@ class AgentWalksPart:
     variable : AgentWalks
     decider : (T,)
     """
+
+    reads_path = True
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         self.variables = [variable]
@@ -133,6 +137,8 @@ class SummedSource:
         Of their states.
     read, offset : (T, k, d), (T, k)
     """
+
+    reads_path = True
 
     def __init__(self, parts: list[Part], sizes: list[int], read: np.ndarray, offset: np.ndarray) -> None:
         self._parts, self._sizes, self._read, self._offset = parts, sizes, read, offset

@@ -11,18 +11,20 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.pseudo_data import PseudoData, Seen, measure_seen, see
+from icb_pymc.kernels.pseudo_data import PseudoData, Seen, empty_data, measure_seen, see
 from icb_pymc.kernels.rotation import Place, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
-from icb_pymc.kernels.state_space import Noise, run
+from icb_pymc.kernels.state_space import Noise
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_sources import Values
 from icb_pymc.steps.graph import Point
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
-TARGET_ACCEPTANCE = 0.9
+TARGET_ACCEPTANCE = 0.96
 HYPER_TARGET_ACCEPTANCE = 0.3
-# Radians: past a quarter turn, so that successive draws lie on opposite sides of the mean; a tenth either way.
-PATH_LENGTH, PATH_JITTER = 2.0, 0.1
+# Radians, by turns: about half a turn, to the other side of the mean, so that the errors of two draws cancel; then
+# about a quarter, to where neither of them tells anything of the next two. A little more than that, since posteriors
+# are somewhat wider than the Gaussian of reference and turn more slowly; and a tenth either way.
+PATHS, PATH_JITTER = (3.3, 1.75), 0.1
 # Chains start this many times as far from the mode as draws of the Gaussian around it.
 START_SPREAD = 2.0
 # For the first steps of tuning every path is followed: to come down from a start far out, errors of energy are large.
@@ -31,9 +33,9 @@ SETTLING = 5
 REFRESH = (10, 20, 40, 80, 160, 320)
 # ... if there are so many.
 LEAST_SEEN = 4
-# For so many steps the size of the energy's error, whose median would be this at an acceptance of 0.9, sets the step
-# size: it tells more than acceptance, which is hardly ever far above its target.
-EARLY, EARLY_ERROR = 40, 0.13
+# For so many steps the size of the energy's error, whose median would be this at the acceptance aimed at, sets the
+# step size: it tells more than acceptance, which is hardly ever far above its target.
+EARLY, EARLY_ERROR = 40, 0.05
 
 
 @dataclass_state
@@ -43,6 +45,7 @@ class UtilityHMCState(StepMethodState):
     tune: bool
     began: bool
     steps: int
+    turns: int
     log_step_size: float
     hyper_log_scale: float
     hyper_mean: np.ndarray
@@ -55,9 +58,10 @@ class UtilityHMC(SeededStep):
     The choices are taken as Gaussian measurements of the utility contrasts. In that Gaussian the dynamics are an exact
     rotation, and only what the measurements leave over is integrated by leapfrog steps. They are first those with the
     curvature of the likelihood at the posterior mode, and while tuning those with its mean gradient and curvature over
-    the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors
-    of energy, then by Robbins and Monro's method towards an acceptance of 0.9; the path is 2 radians long, more or less
-    a tenth, and has as many steps as fit in.
+    the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors of energy, then
+    by Robbins and Monro's method towards an acceptance of 0.96. Paths are by turns about half a turn and a quarter turn
+    of the rotation long, more or less a tenth: half turns alone would tell most of means but nothing new of squares,
+    quarter turns as much of both as independent draws. A path has as many steps as fit in.
 
     Hyperparameters move together by a random walk whose covariance adapts while tuning, with the latent variables
     carried over to the Gaussian of the proposal, so that they do not hold the hyperparameters back.
@@ -107,7 +111,7 @@ class UtilityHMC(SeededStep):
             self._prior = compile_graph(inputs, graph)
         self.tune = True
         self.began = False
-        self.steps = 0
+        self.steps = self.turns = 0
         # Of these, a chain sets what depends on sizes when it begins.
         self.log_step_size = self.hyper_log_scale = 0.0
         self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
@@ -152,7 +156,7 @@ class UtilityHMC(SeededStep):
         # Errors of energy add up over decisions: to keep them in bounds steps shrink with the fourth root.
         self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._space.offset), 100) / 500))
         if self.tune:
-            noise = draw_around(self._reference, fresh_noise(self._space, self.rng))
+            noise = draw_around(self._reference, fresh_noise(self._reference, self.rng))
             self._place: Place = locate(self._reference, Noise(*(START_SPREAD * part for part in noise)))
         self.began = True
         return point
@@ -179,7 +183,7 @@ class UtilityHMC(SeededStep):
     def _refer(self, data: PseudoData) -> None:
         self._data = data
         self._reference: Reference = refer(self._space, data)
-        rows, times = len(data.share), len(data.rest)
+        rows, times = len(data.width), len(data.common)
         self._seen, self._seen_count = Seen(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
 
     def _settle(self, noise: Noise) -> None:
@@ -191,10 +195,7 @@ class UtilityHMC(SeededStep):
         return Noise(*(part + mean for part, mean in zip(self._place.noise, self._reference.noise, strict=True)))
 
     def _tell(self) -> Point:
-        noise = self._noise()
-        states = np.empty((len(self._space.first) - 1, len(self._space.start_mean)))
-        run(self._space, noise, True, states, np.empty_like(self._place.contrasts))
-        return self._model.to_point(self._values, self._dynamics, states, noise, self.rng)
+        return self._model.to_point(self._values, self._dynamics, self._space, self._noise(), self.rng)
 
     def _is_mine(self, point: Point) -> bool:
         """Whether nobody has changed what the last step returned."""
@@ -207,9 +208,10 @@ class UtilityHMC(SeededStep):
         return all(np.array_equal(values[name], self._values[name]) for name in values)
 
     def _move_latents(self) -> dict[str, Any]:
-        path = PATH_LENGTH * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
+        path = PATHS[self.turns % len(PATHS)] * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
+        self.turns += 1
         steps = max(1, int(np.ceil(path / np.exp(self.log_step_size))))
-        fresh = fresh_noise(self._space, self.rng)
+        fresh = fresh_noise(self._reference, self.rng)
         place, energy_error = travel(self._reference, self._place, fresh, steps, path)
         accept = _probability(-energy_error)
         is_settling = self.tune and self.steps < SETTLING and energy_error < len(place.contrasts)
@@ -227,7 +229,7 @@ class UtilityHMC(SeededStep):
         root = np.linalg.cholesky(self.hyper_covariance)
         jump = np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(len(root))
         proposal = self._with_hyper(point, self._hyper_vector(point) + jump)
-        fresh = fresh_noise(self._space, self.rng)
+        fresh = fresh_noise(self._reference, self.rng)
         uniform = self.rng.random()
         log_prior = self._log_prior(proposal)
         if not np.isfinite(log_prior):
@@ -267,14 +269,14 @@ class UtilityHMC(SeededStep):
         else:
             self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
         # Beyond the whole path, or so small that a draw would never come, a step makes no sense.
-        self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(PATH_LENGTH)))
+        self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATHS))))
         # Of a chain that is still stuck far out, one and the same place tells nothing of the posterior.
         if self._has_moved:
             see(self._space.first, self._place.contrasts, self._seen)
             self._seen_count += 1
         if self.steps in REFRESH and self._seen_count >= LEAST_SEEN:
             noise = self._noise()
-            data = PseudoData(*(np.empty_like(part) for part in self._data))
+            data = empty_data(self._space.first)
             measure_seen(self._space.first, self._seen, self._seen_count, data)
             self._refer(data)
             self._settle(noise)

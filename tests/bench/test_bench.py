@@ -47,6 +47,7 @@ def test_a_run_tells_effective_draws_agreement_and_seconds():
     run = measure.run_sampler("b_icb", "engine", steps=15, actions=3, draws=60)
     assert 0 < run.drawing <= run.seconds
     assert 0 < run.worst <= run.median
+    assert run.tail > 0
     assert 0.9 < run.rhat < 1.5
     assert (run.draws, run.tune) == (60, 200)
 
@@ -56,7 +57,7 @@ def test_draws_are_doubled_until_chains_agree_or_time_is_up(monkeypatch):
 
     def pretend(model, kernel, steps, actions, draws):
         made.append(draws)
-        return measure.Run(1.0, 0.5, 10.0, 20.0, 1.0 + 5.0 / draws, draws, 300)
+        return measure.Run(1.0, 0.5, 10.0, 20.0, 8.0, 1.0 + 5.0 / draws, draws, 300)
 
     monkeypatch.setattr(measure, "run_sampler", pretend)
     monkeypatch.setitem(measure.FIRST_DRAWS, "engine", 100)
@@ -78,7 +79,8 @@ def test_a_cold_start_takes_longer_by_what_compilation_takes(monkeypatch):
 
 
 def test_the_table_has_rates_ratios_and_seconds_cold_and_warm(monkeypatch):
-    run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "rhat": 1.004, "compiling": 20.0}
+    run = {"seconds": 5.0, "drawing": 2.0, "worst": 100.0, "median": 300.0, "tail": 80.0, "rhat": 1.004}
+    run |= {"compiling": 20.0}
     found = {
         "engine": run,
         "gibbs": run | {"worst": 0.5, "rhat": 1.2},
@@ -86,8 +88,8 @@ def test_the_table_has_rates_ratios_and_seconds_cold_and_warm(monkeypatch):
     }
     monkeypatch.setattr(tables, "cold_and_warm", lambda asked: found[asked["kernel"]])
     *_, engine, gibbs, failed = tables.sampler_table(["nb_icb"], list(found), [2], 500, 60.0)
-    assert engine.split()[-6:] == ["50", "150", "5.0", "25.0", "1.004", "100"]
-    assert gibbs.split()[-10:] == ["0.25", "200", "x", "150", ">", "60", ">", "60", "1.200", "0"]
+    assert engine.split()[-7:] == ["50", "40", "150", "5.0", "25.0", "1.004", "100"]
+    assert gibbs.split()[-11:] == ["0.25", "200", "x", "40", "150", ">", "60", ">", "60", "1.200", "0"]
     assert failed.endswith("failed: x")
 
 

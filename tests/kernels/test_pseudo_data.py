@@ -5,9 +5,9 @@ import pytest
 from state_spaces import data_at, log_likelihood, noise_of_data, probabilities, random_space
 
 from icb_pymc.kernels.pseudo_data import (
-    PseudoData,
     Seen,
     choice_gradient,
+    empty_data,
     log_volume,
     measure_seen,
     residual,
@@ -56,6 +56,14 @@ def test_the_choices_have_the_value_and_gradient_of_a_softmax(case):
     np.testing.assert_allclose(gradient, -probabilities(FIRST, contrasts), rtol=1e-12)
 
 
+def test_the_value_of_very_many_choices_is_finite():
+    """Products of their masses, of which one logarithm is taken, would not be."""
+    contrasts = np.random.default_rng(0).standard_normal(5000)
+    first = np.arange(contrasts.size + 1)
+    value = choice_gradient(first, contrasts, np.empty(contrasts.size), True)
+    assert value == pytest.approx(log_likelihood(first, contrasts), rel=1e-13)
+
+
 def test_the_gradient_is_that_of_the_value(contrasts):
     np.testing.assert_allclose(gradient_of(contrasts), central_differences(value_of, contrasts), atol=1e-8)
 
@@ -79,8 +87,8 @@ def test_extreme_contrasts_give_finite_pseudo_data_that_leave_no_gradient_over(c
     contrasts = EXTREMES[case]
     data = data_at(SPACE, contrasts)
     assert all(np.isfinite(part).all() for part in data)
-    assert (data.share > 0).all()
-    assert (data.rest > 0).all()
+    assert (data.width > 0).all()
+    assert (data.common > 0).all()
     assert np.isfinite(log_volume(data))
     gradient = np.empty(ROWS)
     assert np.isfinite(residual(FIRST, contrasts, data, gradient, True))
@@ -149,7 +157,7 @@ def seen_at(places):
     seen = Seen(np.zeros(ROWS), np.zeros(ROWS), np.zeros(TIMES))
     for place in places:
         see(FIRST, place, seen)
-    data = PseudoData(np.empty(ROWS), np.empty(ROWS), np.empty(TIMES))
+    data = empty_data(FIRST)
     measure_seen(FIRST, seen, len(places), data)
     return data
 
@@ -185,8 +193,8 @@ def test_pseudo_data_of_one_place_are_those_at_that_place(contrasts):
 def test_extreme_places_give_finite_pseudo_data(case):
     data = seen_at([EXTREMES[case]] * 3)
     assert all(np.isfinite(part).all() for part in data)
-    assert (data.share > 0).all()
-    assert (data.rest > 0).all()
+    assert (data.width > 0).all()
+    assert (data.common > 0).all()
 
 
 def test_the_residual_of_several_places_is_what_their_pseudo_data_leave_over():
@@ -199,10 +207,11 @@ def test_the_residual_of_several_places_is_what_their_pseudo_data_leave_over():
 
 def curvature_of(data):
     """W in full."""
-    curvature = np.diag(data.share)
+    share = 1 / data.width
+    curvature = np.diag(share)
     for t in range(TIMES):
         rows = slice(FIRST[t], FIRST[t + 1])
-        curvature[rows, rows] -= np.outer(data.share[rows], data.share[rows])
+        curvature[rows, rows] -= np.outer(share[rows], share[rows])
     return curvature
 
 

@@ -19,6 +19,7 @@ from state_spaces import (
 )
 
 from icb_pymc.kernels.mode import find_mode
+from icb_pymc.kernels.pseudo_data import spread_noise
 from icb_pymc.kernels.rotation import FreshNoise, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
 
 KINDS = ("identity", "static", "rank one over time", "all over time", "identical rows", "one alternative each")
@@ -100,8 +101,8 @@ def kind_of_space(request):
 def start(reference, seed=1):
     """A place off the mode, and fresh normals for a velocity."""
     rng = np.random.default_rng(seed)
-    noise = draw_around(reference, fresh_noise(reference.space, rng))
-    return locate(reference, noise), fresh_noise(reference.space, rng)
+    noise = draw_around(reference, fresh_noise(reference, rng))
+    return locate(reference, noise), fresh_noise(reference, rng)
 
 
 def test_the_reference_is_the_gaussian_given_the_pseudo_data(kind):
@@ -205,7 +206,7 @@ def test_contrasts_do_not_drift_from_the_noise_that_makes_them():
     place, _ = start(reference)
     rng = np.random.default_rng(3)
     for _ in range(100):
-        place, _ = travel(reference, place, fresh_noise(space, rng), 4, 2.0)
+        place, _ = travel(reference, place, fresh_noise(reference, rng), 4, 2.0)
     whole = shaped(space, flat(place.noise) + flat(reference.noise))
     np.testing.assert_allclose(place.contrasts, contrasts_of(space, whole), atol=1e-9)
 
@@ -262,13 +263,16 @@ def test_with_the_measurements_that_it_ended_with_carrying_over_leads_back(kind)
     there = carry_over(before, after, here.noise, fresh)
     # What was measured, of the path that noise and measurements make, and what would be of the other model's.
     one, other = Dense.of(before), Dense.of(after)
-    error = fresh.rows / np.sqrt(before.data.share)
-    error += np.repeat(fresh.common / np.sqrt(before.data.rest), np.diff(space.first))
+    error = np.empty(space.offset.size)
+    spread_noise(space.first, before.data, fresh.rows, fresh.common, error)
     measured = one.matrix @ flat(fresh.path) + error
     told = one.matrix.T @ np.linalg.solve(one.matrix @ one.matrix.T + one.measurement_noise, measured)
     whole = flat(here.noise) + told
     ended_with = other.matrix @ whole + measured - one.matrix @ whole
-    none = np.zeros(space.first.size - 1)
+    # The normals that make it: two candidates have one for both, others one each, and none in common.
+    counts = np.diff(space.first)
+    common = np.repeat(np.where(counts == 1, after.data.common, 0.0), counts)
+    rows, none = ended_with / np.sqrt(after.data.width + common), np.zeros(space.first.size - 1)
     silent = shaped(space, np.zeros(noise_size(space)))
-    back = carry_over(after, before, there, FreshNoise(silent, ended_with * np.sqrt(after.data.share), none))
+    back = carry_over(after, before, there, FreshNoise(silent, rows, none))
     np.testing.assert_allclose(flat(back), flat(here.noise), atol=1e-9)

@@ -115,7 +115,7 @@ def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
     expected = reads @ rho @ reads.T
     np.testing.assert_allclose(found, expected, atol=1e-10)
     # The filter sees the same Gaussian: one contrast at each time, measured in noise of 1/share + 1/rest.
-    gains = smoother_gains(space, PseudoData(np.zeros(7), np.full(7, 0.3), np.full(7, 0.7)))
+    gains = smoother_gains(space, PseudoData(np.zeros(7), np.full(7, 1 / 0.3), np.full(7, 1 / 0.7)))
     assert gains.log_volume == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
 
 
@@ -126,9 +126,7 @@ def test_values_of_the_variables_become_noise_and_come_back(kind):
     names = ["trend", "deviation", "rho"]
     point = dict(zip(names, pm.draw([model[name] for name in names], random_seed=1, mode="FAST_COMPILE"), strict=True))
     noise = reader.to_noise(values, dynamics, space, point)
-    states = np.empty((7, space.reading.shape[1]))
-    run(space, noise, True, states, np.empty(7))
-    told = reader.to_point(values, dynamics, states, noise, np.random.default_rng(0))
+    told = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
     for name in names:
         np.testing.assert_allclose(told[name], point[name], atol=1e-9)
     assert isinstance(noise, Noise)

@@ -14,6 +14,7 @@ from icb_pymc.processes import LinearProcess, WienerProcess, mean_reverting, smo
 from icb_pymc.rewards import LinearReward
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.assign import engine_step
+from icb_pymc.steps.utility_hmc import PATH_JITTER, PATHS
 
 TIMES, FEATURES, ALPHA, SIGMA = 6, 2, 3.0, 0.6
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
@@ -332,14 +333,16 @@ def test_statistics_let_a_reader_judge_and_acceptance_comes_to_its_target():
     model = nb_icb(decisions, innovation_covariance=0.02, sampling_covariance=0.2, alpha=5.0)
     step = engine(model)
     point = model.initial_point()
-    accepted = []
+    accepted, lengths = [], []
     for i in range(900):
         if i == 600:
             step.stop_tuning()
         point, (stats,) = step.step(point)
         accepted.append(stats["hmc_accept"])
-    assert 0.8 < np.mean(accepted[600:]) < 0.98
-    assert 1.8 <= stats["hmc_path_length"] <= 2.2
+        lengths.append(stats["hmc_path_length"])
+    assert 0.9 < np.mean(accepted[600:]) < 0.99
+    for begin, path in enumerate(PATHS):
+        np.testing.assert_allclose(lengths[begin :: len(PATHS)], path, rtol=PATH_JITTER)
     assert stats["hmc_steps"] >= 1
     assert np.isfinite(stats["hmc_energy_error"])
 
