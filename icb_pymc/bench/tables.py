@@ -53,8 +53,12 @@ def _figures(found: dict[str, Any], limit: float, engine: float | None) -> str:
     warm, cold = f"{found['seconds']:.1f}", f"{found['seconds'] + found['compiling']:.1f}"
     if found["rhat"] >= AGREED:
         warm = cold = f"> {max(limit, found['seconds']):.0f}"
-    rates = f"{worst:>12.3g}{times:>11}{tail:>9.3g}{median:>9.3g}"
+    rates = f"{_rate(worst):>12}{times:>11}{_rate(tail):>9}{_rate(median):>9}"
     return f"{rates}{warm:>9}{cold:>9}{found['rhat']:>7.3f}{found['worst']:>7.0f}"
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def growth_table(lengths: list[int]) -> Iterator[str]:
