@@ -14,7 +14,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.metrics import at_times_of, estimated, relative_importance
 from icb_pymc.moments import moment_within
-from icb_pymc.plots import COLOURS, chosen_features, draw_events, source, true_importance, words
+from icb_pymc.plots import COLOURS, chosen_features, draw_events, label_importance, source, true_importance, words
 
 # Black is for the trend, and grey is too near to it.
 AGENT_COLOURS = COLOURS[:6]
@@ -85,20 +85,10 @@ def importance_by_agent(
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_title(words(feature), fontsize=9)
         ax.tick_params(labelsize=8)
-    for ax in list(grid.flat)[len(kept) :]:
-        ax.set_visible(False)
-    first = grid.flat[0]
-    first.set_xlim(time[0], time[-1])
-    first.set_ylim(bottom=0)
-    first.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    handles, labels = first.get_legend_handles_labels()
+    handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4), frameon=False, fontsize=9)
-    if time.dtype.kind == "M":
-        figure.autofmt_xdate(rotation=30)
-    figure.supylabel("relative importance", fontsize=10)
     note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
-    axis = "date" if time.dtype.kind == "M" else "decision"
-    figure.supxlabel(f"{axis}\n{source(trace, note)}", fontsize=8)
+    label_importance(figure, grid, len(kept), time, source(trace, note))
     return figure
 
 

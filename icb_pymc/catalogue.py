@@ -8,6 +8,7 @@ import ast
 import difflib
 import inspect
 import json
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -115,6 +116,11 @@ def settings(declare: Declare, given: dict[str, Any]) -> dict[str, Any]:
 def name_of(declare: Declare) -> str:
     """What a model is called: the function's name, also where some of its arguments are bound."""
     return getattr(getattr(declare, "func", declare), "__name__", type(declare).__name__)
+
+
+def companion(declare: Declare, name: str) -> Any:
+    """What the file of a model says beside the model itself."""
+    return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
 
 def summary_of(declare: Declare) -> str:

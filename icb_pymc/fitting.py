@@ -1,12 +1,10 @@
 """Fit a model to decisions; the result is an InferenceData that holds all that later steps need."""
 
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -14,45 +12,22 @@ import pytensor
 import xarray as xr
 
 from icb_pymc import __version__
-from icb_pymc.belief_paths import learnt_beliefs
-from icb_pymc.catalogue import described, find, name_of, settings
+from icb_pymc.catalogue import companion, described, find, name_of, settings
 from icb_pymc.decisions import validate
-from icb_pymc.em import expectation_maximisation
 from icb_pymc.errors import InputError
-from icb_pymc.estimates import Estimate, as_posterior, given_values
-from icb_pymc.folds import declared_folds
+from icb_pymc.estimates import given_values
 from icb_pymc.hyperpriors import declare_with_priors, in_words
-from icb_pymc.inference_data import InferenceData, from_groups, group
-from icb_pymc.laplace import laplace_approximation
-from icb_pymc.memory import check_room
+from icb_pymc.inference_data import InferenceData, from_groups
+from icb_pymc.mcmc import TUNE, sample_posterior, with_kernel
+from icb_pymc.methods import as_estimate, by_em, by_estimate, by_laplace
 from icb_pymc.model_files import digest_of
 from icb_pymc.pointwise import fits_in, pointwise_groups
 from icb_pymc.presets import Preset
 from icb_pymc.recording import NOISE, Recording
 from icb_pymc.starts import scattered_starts
-from icb_pymc.steps.assign import alternating_steps, engine_step
-from icb_pymc.steps.linear_gaussian import find_linear_gaussian
-from icb_pymc.steps.sweep import Sweep
 
 SAMPLING: dict[str, Any] = {"method": "mcmc", "kernel": "auto", "draws": 1000, "chains": 4, "iterations": 100}
-# The engine and NUTS need less to begin with than alternating steps, which in turn make several sweeps per draw.
-TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
-OWN_TUNE = 1000
-SWEEPS = {"gibbs": 10, "paper": 10}
-# A draw of the engine takes a millisecond or two for this many times x features.
-QUICK = 20_000
 CHOICES = {"method": ("mcmc", "laplace", "em", "estimate"), "kernel": ("auto", *TUNE)}
-
-
-class Fitted(NamedTuple):
-    """What a method found, and how in words."""
-
-    groups: dict[str, xr.Dataset]
-    sampler: str
-    interrupted: bool = False
-    log_evidence: float | None = None
-    is_estimate: bool = False
-    drawing: float | None = None
 
 
 def fit(
@@ -151,21 +126,21 @@ def fit(
     if sampling["method"] in ("em", "estimate") and not recording.is_plain:
         raise InputError(f"method '{sampling['method']}' keeps all times in full: leave out every, times and dtype.")
     if sampling["method"] == "em":
-        fitted = _maximise(declare, decisions, given, sampling, seed, progressbar)
+        fitted = by_em(declare, decisions, given, sampling, seed, progressbar)
     elif sampling["method"] == "estimate":
-        fitted = _estimate(declare, decisions, given)
+        fitted = by_estimate(declare, decisions, given)
     elif sampling["method"] == "laplace":
         graph = declare_with_priors(declare, decisions, given, learn)
-        fitted = _approximate(graph, sampling, recording, seed, progressbar)
+        fitted = by_laplace(graph, sampling, recording, seed, progressbar)
     else:
         graph = declare_with_priors(declare, decisions, given, learn)
         own_steps = steps or (companion(declare, "steps") if sampling["kernel"] == "auto" else None)
-        sampling = _complete(sampling, graph, own_steps is not None)
+        sampling = with_kernel(sampling, graph, own_steps is not None)
         starts = partial(scattered_starts, graph, decisions, complete.get("alpha"), sampling["chains"], seed)
         if graph.free_RVs:
-            fitted = _sample(graph, sampling, recording, own_steps, starts, seed, cores, progressbar)
+            fitted = sample_posterior(graph, sampling, recording, own_steps, starts, seed, cores, progressbar)
         else:
-            fitted = _as_estimate(given_values(graph), decisions)
+            fitted = as_estimate(given_values(graph), decisions)
     if graph is not None and recording.all_times:
         posterior = fitted.groups["posterior"]
         if fits_in(posterior, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
@@ -205,150 +180,6 @@ def fit(
     return from_groups(groups, attrs)
 
 
-def _sample(
-    model: pm.Model,
-    sampling: dict[str, Any],
-    recording: Recording,
-    own_steps: Callable[[pm.Model], Any] | None,
-    starts: Callable[[], list[Any]],
-    seed: int | None,
-    cores: int | None,
-    progressbar: bool,
-) -> Fitted:
-    kernel = sampling["kernel"]
-    check_room(recording.bytes_per_draw(model), sampling["draws"], sampling["chains"])
-    if own_steps is not None:
-        with model:
-            given = own_steps(model)
-            steps = list(given) if isinstance(given, (list, tuple)) else [given]
-    elif kernel == "engine":
-        steps = engine_step(model, with_rho=recording.latents)
-    elif kernel in SWEEPS:
-        steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])
-    else:
-        with model:
-            steps = [pm.NUTS()] if kernel == "nuts" and model.free_RVs else []
-    names = recording.declare(model)
-    options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
-    options["cores"] = cores or _cores(recording, sampling)
-    with model:
-        if kernel == "nutpie":
-            sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
-        else:
-            sampled = pm.sample(
-                **options,
-                random_seed=seed,
-                step=steps or None,
-                var_names=names,
-                initvals=starts(),
-                progressbar=progressbar,
-                # PyMC's checks go through the components one by one, which takes longer than the sampling.
-                compute_convergence_checks=False,
-            )
-    groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
-    drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
-    belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
-    groups["posterior"] = recording.finish(groups["posterior"], belief)
-    groups["constant_data"] = declared_folds(model)
-    groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
-    # PyMC ends quietly when it is interrupted, with the draws made so far.
-    made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
-    interrupted = made < sampling["chains"] * sampling["draws"]
-    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted, drawing=drawing)
-
-
-def _sample_by_nutpie(
-    model: pm.Model, names: list[str], options: dict[str, Any], seed: int | None, progressbar: bool
-) -> Any:
-    try:
-        import nutpie
-    except ImportError:
-        raise InputError("nutpie is not installed; pip install 'icb-pymc[nutpie]', or use the kernel 'nuts'.") from None
-    compiled = nutpie.compile_pymc_model(model)
-    started = time.perf_counter()
-    sampled = nutpie.sample(compiled, seed=seed, progress_bar=progressbar, **options)
-    posterior = group(sampled, "posterior").assign_attrs(sampling_time=time.perf_counter() - started)
-    unwanted = [name for name in posterior.data_vars if name not in names]
-    return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
-
-
-def _complete(sampling: dict[str, Any], model: pm.Model, has_own_steps: bool) -> dict[str, Any]:
-    """Settings with the kernel that applies, and its own defaults."""
-    kernel = sampling["kernel"]
-    if has_own_steps:
-        if kernel != "auto":
-            raise InputError(f"kernel={kernel!r} and steps were both given: leave one out.")
-        return {"tune": OWN_TUNE, "sweeps": 1} | sampling | {"kernel": "own"}
-    if kernel == "auto":
-        kernel = "gibbs" if find_linear_gaussian(model) is None else "engine"
-    return {"tune": TUNE[kernel], "sweeps": SWEEPS.get(kernel, 1)} | sampling | {"kernel": kernel}
-
-
-def _approximate(
-    model: pm.Model, sampling: dict[str, Any], recording: Recording, seed: int | None, progressbar: bool
-) -> Fitted:
-    check_room(recording.bytes_per_draw(model), sampling["draws"], 1)
-    names = recording.declare(model)
-    result = laplace_approximation(model, names, sampling["draws"], seed, recording.latents, progressbar)
-    belief = learnt_beliefs(result.draws, model, recording.index, recording.dtype)
-    words = "Laplace: independent draws from the Gaussian around the posterior mode"
-    if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
-        words += ", hyperparameters at the maximum of prior times evidence"
-    groups = {"posterior": recording.finish(result.draws, belief), "constant_data": declared_folds(model)}
-    return Fitted(groups, words, False, result.log_evidence)
-
-
-def _estimate(declare: Callable[..., pm.Model], decisions: xr.Dataset, given: dict[str, Any]) -> Fitted:
-    estimate = companion(declare, "estimate")
-    if estimate is None:
-        raise InputError(f"'{name_of(declare)}' has no point estimate; use method 'mcmc'.")
-    return _as_estimate(estimate(decisions, **given), decisions)
-
-
-def _as_estimate(estimate: Estimate, decisions: xr.Dataset) -> Fitted:
-    return Fitted({"posterior": as_posterior(estimate, decisions)}, estimate.how, is_estimate=True)
-
-
-def _maximise(
-    declare: Callable[..., pm.Model],
-    decisions: xr.Dataset,
-    given: dict[str, Any],
-    sampling: dict[str, Any],
-    seed: int | None,
-    progressbar: bool,
-) -> Fitted:
-    sampling = {"tune": TUNE["gibbs"]} | sampling
-    settings_of_em = companion(declare, "em_settings")
-    if settings_of_em is None:
-        raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
-    result = expectation_maximisation(
-        decisions,
-        **settings_of_em(decisions, given, as_published=sampling["kernel"] == "paper"),
-        iterations=sampling["iterations"],
-        draws=sampling["draws"],
-        tune=sampling["tune"],
-        seed=seed,
-        progressbar=progressbar,
-    )
-    coords = {"chain": [0], "draw": np.arange(sampling["draws"])}
-    coords |= {dim: decisions[dim].values for dim in ("time", "feature")}
-    estimates = {
-        "rho_env": (("chain", "draw", "feature"), np.tile(result.rho_env[-1], (1, sampling["draws"], 1))),
-        "strength": (("chain", "draw"), np.full((1, sampling["draws"]), result.strength[-1])),
-        "belief": (("chain", "draw", "time", "feature"), result.belief[None]),
-    }
-    path = {
-        "rho_env": (("iteration", "feature"), result.rho_env),
-        "strength": ("iteration", result.strength),
-        "rho_accept": ("iteration", result.accepted),
-    }
-    path_coords = {"iteration": np.arange(1, sampling["iterations"] + 1), "feature": coords["feature"]}
-    groups = {"posterior": xr.Dataset(estimates, coords), "em_path": xr.Dataset(path, path_coords)}
-    words = f"EM, {sampling['iterations']} iterations of {sampling['tune']} + {sampling['draws']} sweeps"
-    kernel = "paper" if sampling["kernel"] == "paper" else "exact"
-    return Fitted(groups, f"{words} (kernel {kernel}); rho_env and strength are point estimates")
-
-
 def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Dataset) -> Preset:
     if name is None:
         return Preset({}, {})
@@ -358,22 +189,6 @@ def _preset(declare: Callable[..., pm.Model], name: str | None, decisions: xr.Da
     if make is None:
         raise InputError(f"'{name_of(declare)}' has no preset 'paper'.")
     return make(decisions)
-
-
-def companion(declare: Callable[..., pm.Model], name: str) -> Any:
-    """What the file of a model says beside the model itself."""
-    return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
-
-
-def _cores(recording: Recording, sampling: dict[str, Any]) -> int:
-    """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
-    is_quick = sampling["kernel"] == "engine" and recording.weights_of_decisions < QUICK
-    return 1 if is_quick else min(sampling["chains"], _usable_cores())
-
-
-def _usable_cores() -> int:
-    """Cores that this process may use; PyMC itself counts only physical ones."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _refuse_what_laplace_ignores(asked: dict[str, Any]) -> None:
@@ -391,21 +206,3 @@ def _check_sampling(sampling: dict[str, Any]) -> None:
     for name, words in CHOICES.items():
         if sampling[name] not in words:
             raise InputError(f"{name}={sampling[name]!r}: it is {' or '.join(repr(word) for word in words)}.")
-
-
-def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
-    """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
-    if sampling["kernel"] == "nutpie":
-        return "NUTS by nutpie"
-    if not steps:
-        return "PyMC's choice (NUTS where it applies)"
-    words = []
-    for step in steps:
-        if isinstance(step, Sweep):
-            kernel = "paper" if sampling["kernel"] == "paper" else "exact"
-            words += [*(method.name for method in step.methods), f"kernel {kernel}"]
-            words += [f"{sampling['sweeps']} sweeps per draw"]
-        else:
-            words += [getattr(step, "name", type(step).__name__)]
-    rest = len(model.free_RVs) - sum(len(step.vars) for step in steps)
-    return ", ".join(words) + (f"; {rest} variables by PyMC's choice" if rest else "")

@@ -76,19 +76,10 @@ def importance_over_time(
         if len(panels) > 1:
             ax.set_title(words(names[0]), fontsize=9)
             ax.tick_params(labelsize=8)
-    for ax in list(grid.flat)[len(panels) :]:
-        ax.set_visible(False)
-    grid.flat[0].set_xlim(time[0], time[-1])
-    grid.flat[0].set_ylim(bottom=0)
-    grid.flat[0].yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     if len(panels) == 1:
         grid.flat[0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.01), ncols=4, frameon=False, fontsize=9)
-    if time.dtype.kind == "M":
-        figure.autofmt_xdate(rotation=30)
-    figure.supylabel("relative importance", fontsize=10)
     note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
-    axis = "date" if time.dtype.kind == "M" else "decision"
-    figure.supxlabel(f"{axis}\n{source(trace, note)}", fontsize=8)
+    label_importance(figure, grid, len(panels), time, source(trace, note))
     return figure
 
 
@@ -265,6 +256,21 @@ def draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
             # Lines that pass below the words must not make them illegible.
             behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
             ax.text(at, 0.98, f"{label} ", transform=above, bbox=behind, **words)
+
+
+def label_importance(figure: Figure, grid: np.ndarray, panels: int, time: np.ndarray, note: str) -> None:
+    """Axes of the first `panels` of a grid, which show relative importance over time; the others are hidden."""
+    for ax in list(grid.flat)[panels:]:
+        ax.set_visible(False)
+    first = grid.flat[0]
+    first.set_xlim(time[0], time[-1])
+    first.set_ylim(bottom=0)
+    first.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    if time.dtype.kind == "M":
+        figure.autofmt_xdate(rotation=30)
+    figure.supylabel("relative importance", fontsize=10)
+    axis = "date" if time.dtype.kind == "M" else "decision"
+    figure.supxlabel(f"{axis}\n{note}", fontsize=8)
 
 
 def _nearest(time: np.ndarray, moment: Any) -> int:

@@ -8,10 +8,10 @@ import pymc as pm
 import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 
-from icb_pymc.catalogue import Declare
+from icb_pymc.catalogue import Declare, companion
 from icb_pymc.contract import Declared, unconstrained, unknowns
 from icb_pymc.declare import CHOICES
-from icb_pymc.fitting import companion, fit
+from icb_pymc.fitting import fit
 from icb_pymc.inference_data import begin_chain, group
 from icb_pymc.steps.assign import alternating_steps
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian

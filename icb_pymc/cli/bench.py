@@ -12,7 +12,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "bench",
-        "Measure the samplers against each other in one run, on one core; all of it takes about half an hour.",
+        "Measure the samplers against each other in one run, on one core; all of it takes about an hour.",
         "icb bench --kernel engine --kernel gibbs --model nb_icb --actions 2 --limit 60",
     )
     parser.add_argument("--model", action="append", choices=["nb_icb", "b_icb"], help="may be repeated (default: both)")

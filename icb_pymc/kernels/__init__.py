@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from .compiled import forget_stale
+from .compiled import forget_stale, where_kept
 
-forget_stale(Path(__file__).parent)
+forget_stale(Path(__file__).parent, where_kept())

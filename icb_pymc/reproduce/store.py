@@ -9,6 +9,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.files import replacing
 from icb_pymc.inference_data import InferenceData
 from icb_pymc.reproduce.unit import Unit
+from icb_pymc.strangers import check_netcdf
 from icb_pymc.traces import read_trace
 
 
@@ -46,6 +47,7 @@ class Store:
 
     def _attrs(self, unit: Unit) -> dict[str, str]:
         try:
+            check_netcdf(self.path(unit))
             with h5netcdf.File(self.path(unit), "r") as file:
                 return dict(file.attrs)
         except (OSError, ValueError, KeyError):

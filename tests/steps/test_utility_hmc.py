@@ -439,34 +439,39 @@ def test_a_hyperparameter_that_others_read_too_is_left_to_pymc():
 # Simulation-based calibration (Talts et al., 2018): ranks of the truth among posterior draws are uniform.
 
 
-def free_choice(actions, by_learning):
+LATENTS = {"nb_icb": ["belief"], "b_icb": ["rho_env", "reward"], "hierarchical_nb_icb": ["trend", "deviation"]}
+
+
+def free_choice(actions, kind):
     """A belief model with one hyperparameter and the choice left free, so that one step serves for all replicates."""
     data = make_arrivals(20, actions, FEATURES, seed=7, share_available=1.0 if actions == 2 else 0.8)
     context, felt = data["context"].values, data["context"].values[:, 0]
     with pm.Model() as model:
         scale = pm.LogNormal("scale", 0.0, 0.7)
-        if by_learning:
+        root = np.linalg.cholesky(STRAY)
+        if kind == "b_icb":
             rho_env = pm.MvNormal("rho_env", MEAN, START)
             reward = LinearReward("reward", rho_env, felt, SIGMA)
             beliefs = bayesian_learning(isotropic_belief(-MEAN, SIGMA**2 / scale, FEATURES), felt, reward, SIGMA)
             belief, root = beliefs.mean, beliefs.root
         else:
-            belief, root = (
-                WienerProcess("belief", MEAN, START, 0.1 * scale * MOVE, np.ones(19)),
-                np.linalg.cholesky(STRAY),
-            )
+            (name, *_) = LATENTS[kind]
+            belief = WienerProcess(name, MEAN, START, 0.1 * scale * MOVE, np.ones(19))
+        if kind == "hierarchical_nb_icb":
+            # Three agents take turns.
+            deviation = pm.MvNormal("deviation", np.zeros(FEATURES), scale * START, shape=(3, FEATURES))
+            belief = belief + deviation[np.arange(20) % 3]
         rho = BeliefSample("rho", belief, root)
         SoftmaxChoice("chosen", linear_utility(rho, context, ALPHA), data["available"].values)
-    names = ["rho_env", "reward"] if by_learning else ["belief"]
-    return model, names
+    return model
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by_learning", [False, True], ids=["nb_icb", "b_icb"])
+@pytest.mark.parametrize("kind", LATENTS)
 @pytest.mark.parametrize("actions", [2, 4])
-def test_simulation_based_calibration(actions, by_learning):
+def test_simulation_based_calibration(actions, kind):
     replicates, kept, thinning = 120, 19, 5
-    model, names = free_choice(actions, by_learning)
+    model, names = free_choice(actions, kind), LATENTS[kind]
     with model:
         variables = [model[name] for name in ("scale", *names, "rho")]
         step = UtilityHMC(variables, rng=3)
@@ -479,7 +484,7 @@ def test_simulation_based_calibration(actions, by_learning):
         thinned = path[thinning - 1 :: thinning]
         rank = [sum(np.exp(point["scale_log__"]) < truth["scale"][i] for point in thinned)]
         for name in (*names, "rho"):
-            times = [0, 9, 19] if name != "rho_env" else slice(None)
+            times = slice(None) if name in ("rho_env", "deviation") else [0, 9, 19]
             below = [point[name][times] < truth[name][i][times] for point in thinned]
             rank.extend(np.sum(below, axis=0).ravel())
         ranks.append(rank)
