@@ -18,18 +18,18 @@ def make_ready() -> None:
     """
     one, none = np.ones((1, 1)), np.zeros((1, 0, 1))
     space = StateSpace(
-        np.zeros(1),
-        one,
-        np.empty((0, 1)),
-        none,
-        none,
-        np.zeros((1, 1)),
-        np.ones(1),
-        one[None],
-        np.arange(3),
-        np.zeros(2),
-        np.ones((2, 1)),
-        np.ones((2, 1)),
+        start_mean=np.zeros(1),
+        start_root=one,
+        decay=np.empty((0, 1)),
+        left=none,
+        right=none,
+        drift=np.zeros((1, 1)),
+        move_scale=np.ones(1),
+        move_root=one[None],
+        first=np.arange(3),
+        offset=np.zeros(2),
+        reading=np.ones((2, 1)),
+        stray=np.ones((2, 1)),
     )
     reference, rng = refer(space, find_mode(space).data), np.random.default_rng(0)
     place = locate(reference, draw_around(reference, fresh_noise(reference, rng)))
