@@ -68,9 +68,7 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
     from icb_pymc.models.nb_icb import paper
     from icb_pymc.simulation import simulate
 
-    decisions = simulate("sampling", steps=20, seed=0)
-    # Once before it is timed: kernels are compiled when they are first used.
-    fit("nb_icb", decisions, kernel="engine", draws=4, tune=4, chains=1, progressbar=False)
+    _warm_up()
     yield "NB-ICB, k = 8, two candidates"
     yield f"{'T':>8}{'engine ms/draw':>16}{'us/(draw T)':>13}{'steps':>7}{'laplace s':>11}"
     for steps in lengths:
@@ -98,9 +96,7 @@ def long_table(steps: int) -> Iterator[str]:
     decisions = simulate("sampling", steps=steps, seed=0)
     given = paper(decisions).hyperparameters
     options: dict[str, Any] = {"every": max(1, steps // 500), "progressbar": False, "seed": 0}
-    # Once before it is timed: kernels are compiled when they are first used.
-    few = decisions.isel(time=slice(0, 20))
-    fit("nb_icb", few, draws=4, tune=4, progressbar=False, **given)
+    _warm_up()
     yield f"NB-ICB, T = {steps:,}, k = 8, two candidates: seconds from the start; four chains on the cores there are"
     started = time.perf_counter()
     fit("nb_icb", decisions, method="laplace", draws=50, **options, **given)
@@ -118,6 +114,15 @@ def long_table(steps: int) -> Iterator[str]:
             f"{float(stats['hmc_steps'].mean()):.1f} steps per draw, acceptance {float(stats['hmc_accept'].mean()):.2f}"
         )
         draws *= 2
+
+
+def _warm_up() -> None:
+    """Fit once before anything is timed: kernels are compiled, and much is imported, at the first use."""
+    from icb_pymc.fitting import fit
+    from icb_pymc.simulation import simulate
+
+    decisions = simulate("sampling", steps=20, seed=0)
+    fit("nb_icb", decisions, draws=4, tune=4, chains=1, progressbar=False)
 
 
 def psytrack_table(steps: int) -> Iterator[str]:

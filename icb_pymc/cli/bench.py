@@ -40,8 +40,6 @@ def run(options: argparse.Namespace) -> int:
     """Print the tables line by line."""
     import logging
 
-    import pymc as pm
-
     from icb_pymc.bench import tables
     from icb_pymc.errors import InputError
 
@@ -61,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
         "long": lambda: tables.long_table(options.longest),
         "psytrack": lambda: tables.psytrack_table(options.steps),
     }
+    import pymc as pm
+
     # PyMC sets the level of its log when it is imported; ours is to last.
     logging.getLogger(pm.__name__).setLevel(logging.ERROR)
     for name, table in wanted.items():

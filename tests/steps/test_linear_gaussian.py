@@ -1,0 +1,30 @@
+"""Values of a model's variables as noise, and back."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from icb_pymc.models import b_icb, nb_icb
+from icb_pymc.simulation import simulate
+from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
+
+NAMES = {nb_icb: ["belief"], b_icb: ["reward", "rho_env"]}
+
+
+@pytest.mark.parametrize("declare", NAMES)
+@pytest.mark.parametrize("with_rho", [True, False])
+def test_values_become_noise_and_come_back_whether_rho_is_told_or_not(declare, with_rho):
+    model = declare(simulate("sampling", steps=12, actions=3, seed=0))
+    names = [*NAMES[declare], *(["rho"] if with_rho else [])]
+    drawn = pm.draw([model[name] for name in names], random_seed=1, mode="FAST_COMPILE")
+    point = model.initial_point() | dict(zip(names, drawn, strict=True))
+    reader = LinearGaussianModel(model, find_linear_gaussian(model), with_rho)
+    values = reader.values(point)
+    dynamics, space = reader.state_space(values)
+    noise = reader.to_noise(values, dynamics, space, point)
+    told = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
+    assert set(told) == set(names)
+    for name in names:
+        # No belief of the log depends on the last reward, which is drawn anew.
+        kept = slice(-1) if name == "reward" else slice(None)
+        np.testing.assert_allclose(told[name][kept], point[name][kept], atol=1e-9)
