@@ -12,10 +12,10 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from icb_pymc import simulate
-from icb_pymc.em import expectation_maximisation
 from icb_pymc.kernels.alternation import alternate
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.kernels.reward_path import covariance_path, draw_reward_path, reward_gains
+from icb_pymc.kernels.reward_given_rho import covariance_path, draw_reward_path, reward_gains
+from icb_pymc.sample.em import expectation_maximisation
 
 threadpool_limits(1)
 SIGMA, ALPHA, STRENGTH = 0.10, 20.0, 10.0

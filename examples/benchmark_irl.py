@@ -10,7 +10,7 @@ import time
 import warnings
 
 from icb_pymc import InputWarning, fit, simulate
-from icb_pymc.change_points import score_segments
+from icb_pymc.declare.change_points import score_segments
 
 logging.getLogger("pymc").setLevel(logging.ERROR)
 warnings.simplefilter("ignore", InputWarning)

@@ -17,10 +17,10 @@ from itertools import product
 import pandas as pd
 
 from icb_pymc import InputWarning, fit, simulate
-from icb_pymc.change_points import score_segments
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error, reward_error
+from icb_pymc.assess.metrics import belief_error, reward_error
+from icb_pymc.declare.change_points import score_segments
 from icb_pymc.models.irl.cp_irl import paper as cp_irl_paper
+from icb_pymc.results.inference_data import group
 
 AGENTS = ["stationary", "sampling", "optimistic", "greedy", "stepping", "linear", "regressing"]
 SEEDS = range(3)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from icb_pymc import compare, fit, simulate
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error
+from icb_pymc.assess.metrics import belief_error
+from icb_pymc.results.inference_data import group
 
 STEPS, DRAWS = 500, 500
 MODEL = Path(__file__).parent / "models" / "forgetting.py"

@@ -8,10 +8,10 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc import fit, simulate
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error
+from icb_pymc.assess.metrics import belief_error
 from icb_pymc.models import nb_icb
 from icb_pymc.models.nb_icb import paper
+from icb_pymc.results.inference_data import group
 
 
 def nb_icb_with_scales(decisions: xr.Dataset) -> pm.Model:

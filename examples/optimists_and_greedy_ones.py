@@ -4,7 +4,7 @@
 # Plain B-ICB takes the agent for one who acts on a draw from its belief. The paper says that the approach extends to
 # agents who act on the mean (Greedy), or on the mean and a bonus for what they do not know yet (Optimistic). Given the
 # choices, the bonus x' Sigma_t x is a known number, so these posteriors are sampled by the same engine. Agents and
-# models are declared by the same part, `icb_pymc.learning.learn`; see `examples/models`.
+# models are declared by the same part, `icb_pymc.declare.learning.learn`; see `examples/models`.
 
 # %%
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from icb_pymc import compare, fit, simulate
-from icb_pymc.metrics import belief_error, reward_error
+from icb_pymc.assess.metrics import belief_error, reward_error
 
 STEPS, DRAWS, SEEDS = 500, 500, 3
 # Unsure at first: a bonus shows only where there is much that is not known.

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from icb_pymc import fit, simulate
-from icb_pymc.convergence import rank_rhat
+from icb_pymc.assess.convergence import rank_rhat
+from icb_pymc.assess.metrics import belief_error, coverage, reward_error
 from icb_pymc.environments.semi_synthetic import semi_synthetic
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error, coverage, reward_error
+from icb_pymc.results.inference_data import group
 
 STRENGTH = 10.0
 rows = []

@@ -12,9 +12,9 @@
 import pandas as pd
 
 from icb_pymc import fit
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import reward_error, unit_weights
+from icb_pymc.assess.metrics import reward_error, unit_weights
 from icb_pymc.reproduce.log import Log, decisions_of
+from icb_pymc.results.inference_data import group
 
 STOPS = (100, 300)
 rows = []

@@ -14,10 +14,10 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc import fit, simulate
-from icb_pymc.agents import decisions_of
+from icb_pymc.assess.metrics import belief_error, relative_importance, unit_weights
+from icb_pymc.data.deciders import decisions_of
 from icb_pymc.environments.several_centres import several_centres
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error, relative_importance, unit_weights
+from icb_pymc.results.inference_data import group
 
 ADOPTION = (1.0, 0.8, 0.6, 0.4, 0.2)
 OPTIONS: dict[str, Any] = {"chains": 2, "draws": 500, "tune": 500, "seed": 0, "progressbar": False}
@@ -95,7 +95,7 @@ if __name__ == "__main__":
         errors.append(row)
         if seed == 0:
             show(decisions, together, apart)
-            from icb_pymc.agent_plots import importance_by_agent
+            from icb_pymc.plots.agents import importance_by_agent
 
             turn = int(0.4 * decisions.sizes["time"])
             figure = importance_by_agent(together, events={turn: "guideline"})

@@ -9,7 +9,7 @@
 from pathlib import Path
 
 from icb_pymc import compare, fit, register, simulate
-from icb_pymc.comparison import compare_ahead
+from icb_pymc.assess.comparison import compare_ahead
 
 STEPS, DRAWS = 500, 500
 FOLDER = Path(__file__).parent / "models"

@@ -1,47 +1,91 @@
-"""Inverse contextual bandits in PyMC: how a decision-maker's priorities evolved, read from a log of decisions."""
+"""Inverse contextual bandits in PyMC: how a decision-maker's priorities evolved, read from a log of decisions.
+
+The way of the data is one line: a table or a simulation (`data`, `environments`) becomes decisions; a model
+(`declare`, `models`, `catalogue`) explains them; it is fitted (`steps`, `kernels`, `sample`); the trace (`results`) is
+assessed and shown (`assess`, `plots`). `reproduce`, `bench` and `cli` are applications. A room imports only rooms that
+come before it; see docs/architecture.md.
+"""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from icb_pymc import models as models
+    from icb_pymc import plots as plots
+    from icb_pymc.assess import metrics as metrics
+    from icb_pymc.assess.calibration import check as check
+    from icb_pymc.assess.comparison import compare as compare
+    from icb_pymc.assess.comparison import compare_ahead as compare_ahead
+    from icb_pymc.assess.diagnosis import diagnose as diagnose
+    from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
+    from icb_pymc.assess.impact import impact as impact
+    from icb_pymc.catalogue.lookup import register as register
+    from icb_pymc.data.decision_files import read_decisions as read_decisions
+    from icb_pymc.data.decision_files import write_decisions as write_decisions
+    from icb_pymc.data.decisions import from_arrays as from_arrays
+    from icb_pymc.data.decisions import map_features as map_features
+    from icb_pymc.data.decisions import validate as validate
+    from icb_pymc.data.standardisation import in_user_units as in_user_units
+    from icb_pymc.data.standardisation import standardise as standardise
+    from icb_pymc.data.tables import Columns as Columns
+    from icb_pymc.data.tables import from_table as from_table
+    from icb_pymc.data.tables import to_table as to_table
+    from icb_pymc.declare.processes import mean_reverting as mean_reverting
+    from icb_pymc.declare.processes import smooth_walk as smooth_walk
+    from icb_pymc.errors import InputError as InputError
+    from icb_pymc.errors import InputWarning as InputWarning
+    from icb_pymc.results.registry import open_trace as open_trace
+    from icb_pymc.results.sharing import share as share
+    from icb_pymc.results.traces import read_trace as read_trace
+    from icb_pymc.results.traces import write_trace as write_trace
+    from icb_pymc.sample.fitting import fit as fit
+    from icb_pymc.sample.simulation import simulate as simulate
 
 __version__ = "0.1.0"
 
-# Nothing heavy is imported until it is used: `import icb_pymc` and `icb --help` start at once.
-_WHERE = {
-    "Columns": "icb_pymc.tables",
-    "InputError": "icb_pymc.errors",
-    "InputWarning": "icb_pymc.errors",
-    "check": "icb_pymc.calibration",
-    "compare": "icb_pymc.comparison",
-    "diagnose": "icb_pymc.diagnosis",
-    "fit": "icb_pymc.fitting",
-    "from_arrays": "icb_pymc.decisions",
-    "from_table": "icb_pymc.tables",
-    "in_user_units": "icb_pymc.standardisation",
-    "map_features": "icb_pymc.decisions",
-    "one_step_ahead": "icb_pymc.forecasts",
-    "open_trace": "icb_pymc.registry",
-    "register": "icb_pymc.catalogue",
-    "read_decisions": "icb_pymc.decision_files",
-    "read_trace": "icb_pymc.traces",
-    "share": "icb_pymc.sharing",
-    "simulate": "icb_pymc.simulation",
-    "standardise": "icb_pymc.standardisation",
-    "to_table": "icb_pymc.tables",
-    "validate": "icb_pymc.decisions",
-    "write_decisions": "icb_pymc.decision_files",
-    "write_trace": "icb_pymc.traces",
+# Nothing heavy is imported until it is used: `import icb_pymc` and `icb --help` start at once. Type checkers and
+# editors read the block above; a test holds the two together.
+_MODULE_OF = {
+    "Columns": "data.tables",
+    "InputError": "errors",
+    "InputWarning": "errors",
+    "check": "assess.calibration",
+    "compare": "assess.comparison",
+    "compare_ahead": "assess.comparison",
+    "diagnose": "assess.diagnosis",
+    "fit": "sample.fitting",
+    "from_arrays": "data.decisions",
+    "from_table": "data.tables",
+    "impact": "assess.impact",
+    "in_user_units": "data.standardisation",
+    "map_features": "data.decisions",
+    "mean_reverting": "declare.processes",
+    "one_step_ahead": "assess.forecasts",
+    "open_trace": "results.registry",
+    "read_decisions": "data.decision_files",
+    "read_trace": "results.traces",
+    "register": "catalogue.lookup",
+    "share": "results.sharing",
+    "simulate": "sample.simulation",
+    "smooth_walk": "declare.processes",
+    "standardise": "data.standardisation",
+    "to_table": "data.tables",
+    "validate": "data.decisions",
+    "write_decisions": "data.decision_files",
+    "write_trace": "results.traces",
 }
+_MODULES = {"metrics": "assess.metrics", "models": "models", "plots": "plots"}
 
-__all__ = ["__version__", *_WHERE]
+__all__ = ["__version__", *_MODULE_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("models", "plots"):
-        return import_module(f"icb_pymc.{name}")
-    if name not in _WHERE:
+    if name in _MODULES:
+        return import_module(f"icb_pymc.{_MODULES[name]}")
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'icb_pymc' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(f"icb_pymc.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "models", "plots"])
+    return sorted(__all__)

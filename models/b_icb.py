@@ -8,12 +8,12 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.beliefs import GaussianBelief, bayesian_update
-from icb_pymc.declare import decisions_model, environment, hyperparameter
+from icb_pymc.declare.beliefs import GaussianBelief, bayesian_update
+from icb_pymc.declare.learning import learn, starting_belief
+from icb_pymc.declare.model import decisions_model, environment, hyperparameter
+from icb_pymc.declare.processes import as_covariance
+from icb_pymc.declare.spec import Preset
 from icb_pymc.errors import InputError
-from icb_pymc.learning import learn, starting_belief
-from icb_pymc.presets import Preset
-from icb_pymc.processes import as_covariance
 
 # Prior mean and standard deviation of log s.
 STRENGTH = (float(np.log(10)), 1.5)

@@ -7,14 +7,14 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.agent_walks import AgentWalks
-from icb_pymc.beliefs import BeliefSample
-from icb_pymc.decisions import elapsed_time
-from icb_pymc.declare import choose, decisions_model, hyperparameter
+from icb_pymc.data.decisions import elapsed_time
+from icb_pymc.declare.agent_walks import AgentWalks
+from icb_pymc.declare.beliefs import BeliefSample
+from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare.model import choose, decisions_model, hyperparameter
+from icb_pymc.declare.priors import is_zero
+from icb_pymc.declare.processes import WienerProcess, as_covariance
 from icb_pymc.errors import InputError
-from icb_pymc.models.nb_icb import is_zero
-from icb_pymc.policy import linear_utility
-from icb_pymc.processes import WienerProcess, as_covariance
 
 
 def hierarchical_nb_icb(

@@ -48,9 +48,9 @@ class Run(NamedTuple):
 
 def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, tune: int | None = None) -> Run:
     """Sample four chains, one after the other, and judge the beliefs."""
-    from icb_pymc.convergence import bulk_ess, rank_rhat, tail_ess
-    from icb_pymc.fitting import fit
-    from icb_pymc.inference_data import group
+    from icb_pymc.assess.convergence import bulk_ess, rank_rhat, tail_ess
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.sample.fitting import fit
 
     decisions = _simulated(steps, actions)
     tune = TUNE[kernel] if tune is None else tune
@@ -68,7 +68,7 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
 
 
 def _simulated(steps: int, actions: int) -> Any:
-    from icb_pymc.simulation import simulate
+    from icb_pymc.sample.simulation import simulate
 
     return simulate("sampling", steps=steps, actions=actions, seed=0)
 

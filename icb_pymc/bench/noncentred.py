@@ -9,10 +9,10 @@ import pytensor
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.declare import choose, chosen_context, decisions_model
-from icb_pymc.kernels.reward_path import covariance_path
+from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare.model import choose, chosen_context, decisions_model
+from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.models.nb_icb import paper
-from icb_pymc.policy import linear_utility
 
 DIMS = ("time", "feature")
 

@@ -27,7 +27,7 @@ def by_laplace(decisions: xr.Dataset) -> dict[str, float]:
     """`fit(method="laplace")` of NB-ICB with the same settings and flat priors of the scales."""
     import pymc as pm
 
-    from icb_pymc.fitting import fit
+    from icb_pymc.sample.fitting import fit
 
     features = decisions.sizes["feature"]
     settings: dict[str, Any] = {

@@ -63,10 +63,10 @@ def _rate(value: float) -> str:
 
 def growth_table(lengths: list[int]) -> Iterator[str]:
     """Time of a draw of the engine and of Laplace's method as the log grows."""
-    from icb_pymc.fitting import fit
-    from icb_pymc.inference_data import group
     from icb_pymc.models.nb_icb import paper
-    from icb_pymc.simulation import simulate
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.sample.fitting import fit
+    from icb_pymc.sample.simulation import simulate
 
     _warm_up()
     yield "NB-ICB, k = 8, two candidates"
@@ -87,11 +87,11 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
 
 def long_table(steps: int) -> Iterator[str]:
     """A very long log: seconds of Laplace's method, and of the engine until its chains agree."""
-    from icb_pymc.convergence import bulk_ess, rank_rhat
-    from icb_pymc.fitting import fit
-    from icb_pymc.inference_data import group
+    from icb_pymc.assess.convergence import bulk_ess, rank_rhat
     from icb_pymc.models.nb_icb import paper
-    from icb_pymc.simulation import simulate
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.sample.fitting import fit
+    from icb_pymc.sample.simulation import simulate
 
     decisions = simulate("sampling", steps=steps, seed=0)
     given = paper(decisions).hyperparameters
@@ -118,8 +118,8 @@ def long_table(steps: int) -> Iterator[str]:
 
 def _warm_up() -> None:
     """Fit once before anything is timed: kernels are compiled, and much is imported, at the first use."""
-    from icb_pymc.fitting import fit
-    from icb_pymc.simulation import simulate
+    from icb_pymc.sample.fitting import fit
+    from icb_pymc.sample.simulation import simulate
 
     decisions = simulate("sampling", steps=20, seed=0)
     fit("nb_icb", decisions, draws=4, tune=4, chains=1, progressbar=False)
@@ -128,7 +128,7 @@ def _warm_up() -> None:
 def psytrack_table(steps: int) -> Iterator[str]:
     """Maximised evidence of a dynamic logit, by PsyTrack and by us."""
     from icb_pymc.bench.psytrack_mode import by_laplace, by_psytrack
-    from icb_pymc.simulation import simulate
+    from icb_pymc.sample.simulation import simulate
 
     decisions = simulate("sampling", steps=steps, seed=0)
     yield f"dynamic logit with a scale for each feature, T = {steps}, k = 8: hyperparameters by maximised evidence"

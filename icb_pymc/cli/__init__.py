@@ -1,4 +1,8 @@
-"""The command line `icb`: one file per verb, each of which imports what it needs when it runs."""
+"""The command line `icb`: one file per verb, called like the verb.
+
+A verb parses its options, calls the public functions and prints; it computes nothing itself. Heavy libraries are
+imported when a verb runs, so that `icb --help` starts at once. `options` holds what several verbs share.
+"""
 
 import argparse
 import sys

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Check, say, and perhaps draw."""
     if options.output:
         check_output(options.output, ".png", ".pdf", ".svg")
-    from icb_pymc.calibration import check
+    from icb_pymc.assess.calibration import check
 
     found = check(
         options.model,
@@ -47,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
         # No screen is needed to write a file.
         mpl.use("Agg")
-        from icb_pymc.calibration_plots import calibration_picture
-        from icb_pymc.files import replacing
+        from icb_pymc.io.files import replacing
+        from icb_pymc.plots.calibration import calibration_picture
 
         figure = calibration_picture(found)
         with replacing(options.output) as temporary:

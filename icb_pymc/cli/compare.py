@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--start goes with --ahead.")
     if options.model and not options.ahead:
         raise InputError("--model goes with --ahead.")
-    from icb_pymc.catalogue import register
-    from icb_pymc.comparison import CAUTION, compare, compare_ahead
-    from icb_pymc.traces import read_trace
+    from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
+    from icb_pymc.catalogue.lookup import register
+    from icb_pymc.results.traces import read_trace
 
     # By their names if these differ, else by their paths.
     stems = [Path(path).stem for path in options.traces]

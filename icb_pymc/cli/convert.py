@@ -22,8 +22,8 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Read, perhaps standardise, and write."""
-    from icb_pymc.decision_files import write_decisions
-    from icb_pymc.standardisation import standardise
+    from icb_pymc.data.decision_files import write_decisions
+    from icb_pymc.data.standardisation import standardise
 
     decisions = read_given_decisions(options.decisions, options)
     write_decisions(standardise(decisions) if options.standardise else decisions, options.output)

@@ -23,8 +23,8 @@ def run(options: argparse.Namespace) -> int:
     """Read, diagnose, say, and perhaps draw."""
     if options.output:
         check_output(options.output, ".png", ".pdf", ".svg")
-    from icb_pymc.diagnosis import diagnose
-    from icb_pymc.traces import read_trace
+    from icb_pymc.assess.diagnosis import diagnose
+    from icb_pymc.results.traces import read_trace
 
     trace = read_trace(options.trace)
     found = diagnose(trace)
@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
 
         # No screen is needed to write a file.
         mpl.use("Agg")
-        from icb_pymc.diagnosis_plots import diagnosis_picture
-        from icb_pymc.files import replacing
+        from icb_pymc.io.files import replacing
+        from icb_pymc.plots.diagnosis import diagnosis_picture
 
         figure = diagnosis_picture(trace, found)
         with replacing(options.output) as temporary:

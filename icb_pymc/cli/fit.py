@@ -78,21 +78,21 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Read, fit, write, and say what was found."""
-    from icb_pymc.catalogue import find, settings
+    from icb_pymc.catalogue.lookup import find, settings
 
     check_output(options.output, ".nc")
     given = given_settings(options)
     settings(find(options.model), given | dict.fromkeys(options.learn))
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
-        from icb_pymc.standardisation import standardise
+        from icb_pymc.data.standardisation import standardise
 
         say("features are standardised; importances are per standard deviation (--as-is to leave them)")
         decisions = standardise(decisions)
 
-    from icb_pymc.fitting import fit
-    from icb_pymc.inference_data import group
-    from icb_pymc.traces import write_trace
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.results.traces import write_trace
+    from icb_pymc.sample.fitting import fit
 
     trace = fit(
         options.model,
@@ -130,9 +130,9 @@ def summary(trace: object) -> str:
     """What counted at the beginning and at the end, and whether to believe it."""
     import pandas as pd
 
-    from icb_pymc.diagnosis import diagnose
-    from icb_pymc.inference_data import group
-    from icb_pymc.metrics import relative_importance
+    from icb_pymc.assess.diagnosis import diagnose
+    from icb_pymc.assess.metrics import relative_importance
+    from icb_pymc.results.inference_data import group
 
     posterior = group(trace, "posterior")
     if "belief" not in posterior:

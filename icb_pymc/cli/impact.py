@@ -28,8 +28,8 @@ def run(options: argparse.Namespace) -> int:
     """Read, judge, and perhaps draw."""
     if options.output:
         check_output(options.output, ".png", ".pdf", ".svg")
-    from icb_pymc.impact import impact
-    from icb_pymc.traces import read_trace
+    from icb_pymc.assess.impact import impact
+    from icb_pymc.results.traces import read_trace
 
     trace = read_trace(options.trace)
     windows = {"before": options.before, "after": options.after}
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         # No screen is needed to write a file.
         mpl.use("Agg")
         from icb_pymc import plots
-        from icb_pymc.files import replacing
+        from icb_pymc.io.files import replacing
 
         with warnings.catch_warnings():
             # Said above already.

@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     if options.model is not None:
         say(_description(options.model))
         return 0
-    from icb_pymc.catalogue import entries
+    from icb_pymc.catalogue.lookup import entries
 
     found = list(entries())
     width = max(len(entry.name) for entry in found)
@@ -37,7 +37,7 @@ def _description(model: str) -> str:
     """A model's docstring and the defaults of its hyperparameters."""
     import inspect
 
-    from icb_pymc.catalogue import find, name_of
+    from icb_pymc.catalogue.lookup import find, name_of
 
     declare = find(model)
     _, *parameters = inspect.signature(declare).parameters.values()

@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the template under the name of the file."""
     import keyword
 
-    from icb_pymc.files import replacing
+    from icb_pymc.io.files import replacing
 
     path = Path(options.file)
     check_output(options.file, ".py")
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"{path}: a model is called like its file; use letters, digits and underscores.")
     if path.exists():
         raise InputError(f"{path} is there already, and stays as it is; give another name.")
-    template = (Path(__file__).parents[1] / "model_template.py").read_text(encoding="utf-8")
+    template = (Path(__file__).parents[1] / "catalogue" / "model_template.py").read_text(encoding="utf-8")
     # What is for the checks of this package is not for the user.
     text = template.replace("  # type: ignore[no-untyped-def]", "").replace("my_model", path.stem)
     with replacing(path) as temporary:

@@ -32,8 +32,8 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
 
 def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
     """Read the decisions named on the command line."""
-    from icb_pymc.decision_files import read_decisions
-    from icb_pymc.tables import Columns
+    from icb_pymc.data.decision_files import read_decisions
+    from icb_pymc.data.tables import Columns
 
     features = options.features.split(",") if options.features else None
     roles = (options.decision, options.chosen, options.time, options.candidate, options.available)

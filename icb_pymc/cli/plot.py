@@ -54,21 +54,22 @@ def run(options: argparse.Namespace) -> int:
 
     # No screen is needed to write a file.
     mpl.use("Agg")
-    from icb_pymc.files import replacing
-    from icb_pymc.inference_data import group
-    from icb_pymc.plots import importance_over_time, radar
-    from icb_pymc.traces import read_trace
+    from icb_pymc.io.files import replacing
+    from icb_pymc.plots.importance import importance_over_time
+    from icb_pymc.plots.radars import radar
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.results.traces import read_trace
 
     trace = read_trace(options.trace)
     features = options.features.split(",") if options.features else None
     if options.picture == "importance" and (options.agent or "decider" in group(trace, "constant_data")):
-        from icb_pymc.agent_plots import importance_by_agent
+        from icb_pymc.plots.agents import importance_by_agent
 
         figure = importance_by_agent(trace, agents=options.agent or None, features=features, events=events)
     elif options.picture == "importance":
         figure = importance_over_time(trace, features=features, events=events)
     elif options.picture == "choices":
-        from icb_pymc.diagnosis_plots import choices_picture
+        from icb_pymc.plots.diagnosis import choices_picture
 
         figure = choices_picture(trace)
     else:

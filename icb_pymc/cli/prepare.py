@@ -28,10 +28,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Prepare, report, and perhaps write."""
-    from icb_pymc.decision_files import SUFFIXES, write_decisions
+    from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.allocation_history import allocation_history
     from icb_pymc.environments.optn import prepare, read_raw
-    from icb_pymc.files import replacing
+    from icb_pymc.io.files import replacing
 
     if options.decisions:
         check_output(options.decisions, *SUFFIXES)

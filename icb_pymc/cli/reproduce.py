@@ -131,7 +131,7 @@ def _progress(total: int) -> Iterator[Callable[[Any], None]]:
 
 def _write_table(table: Any, rows: Any, note: str, stem: Path) -> None:
     """Print a table, and write it as Markdown, CSV and LaTeX."""
-    from icb_pymc.files import replacing
+    from icb_pymc.io.files import replacing
     from icb_pymc.reproduce.formats import as_csv, as_latex, as_markdown, as_text
 
     texts = {"md": as_markdown(table, rows, note), "csv": as_csv(table, rows), "tex": as_latex(table, rows, note)}
@@ -147,7 +147,7 @@ def _write_figure(figure: Any, trace: Any, path: Path) -> None:
 
     # No screen is needed to write a file.
     mpl.use("Agg")
-    from icb_pymc.files import replacing
+    from icb_pymc.io.files import replacing
 
     picture = figure.draw(trace)
     with replacing(path) as temporary:
@@ -156,7 +156,7 @@ def _write_figure(figure: Any, trace: Any, path: Path) -> None:
 
 
 def _warn_of_chains(unit: Any, store: Any) -> None:
-    from icb_pymc.convergence import HIGHEST_RHAT
+    from icb_pymc.assess.convergence import HIGHEST_RHAT
 
     rhat = store.scores(unit).get("rhat", 1.0)
     if rhat > HIGHEST_RHAT:

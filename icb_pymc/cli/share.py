@@ -27,15 +27,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read, make smaller, write, and say what was left out."""
     check_output(options.output, ".nc")
-    from icb_pymc.inference_data import group
-    from icb_pymc.memory import size_in_words
-    from icb_pymc.moments import moment_within
-    from icb_pymc.sharing import share
-    from icb_pymc.traces import read_trace, write_trace
+    from icb_pymc.data.times import time_within
+    from icb_pymc.io.machine import size_in_words
+    from icb_pymc.results.inference_data import group
+    from icb_pymc.results.sharing import share
+    from icb_pymc.results.traces import read_trace, write_trace
 
     trace = read_trace(options.trace)
     time = group(trace, "constant_data")["time"].values
-    times = None if options.times is None else [moment_within(time, moment) for moment in options.times]
+    times = None if options.times is None else [time_within(time, moment) for moment in options.times]
     shared = share(trace, draws=options.draws, every=options.every, times=times, dtype=options.dtype)
     write_trace(shared, options.output)
     before, after = (Path(path).stat().st_size for path in (options.trace, options.output))

@@ -26,9 +26,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, write, and show what was simulated."""
-    from icb_pymc.catalogue import find, name_of, settings
+    from icb_pymc.catalogue.lookup import find, name_of, settings
     from icb_pymc.cli.show import summary
-    from icb_pymc.decision_files import SUFFIXES, write_decisions
+    from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.optn import prepare, read_raw
     from icb_pymc.environments.scenario import scenario
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         quadratic=options.quadratic,
     )
 
-    from icb_pymc.simulation import simulate
+    from icb_pymc.sample.simulation import simulate
 
     decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, **given)
     write_decisions(decisions, options.output)

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Generate and write."""
     from icb_pymc.environments.allocation_history import synthesise_history
     from icb_pymc.environments.liver_cohort import synthesise
-    from icb_pymc.files import replacing
+    from icb_pymc.io.files import replacing
 
     make = synthesise_history if options.what == "history" else synthesise
     given = {} if options.patients is None else {"patients": options.patients}

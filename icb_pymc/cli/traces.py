@@ -52,7 +52,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _list(options: argparse.Namespace) -> int:
-    from icb_pymc.registry import read_registry, registry_folder
+    from icb_pymc.results.registry import read_registry, registry_folder
 
     folder = registry_folder(options.folder)
     entries = read_registry(folder)
@@ -65,7 +65,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from icb_pymc.registry import find_entry, path_of, registry_folder
+    from icb_pymc.results.registry import find_entry, path_of, registry_folder
 
     folder = registry_folder(options.folder)
     entry = find_entry(options.name, folder)
@@ -88,7 +88,8 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from icb_pymc.registry import find_entry, read_registry, registry_folder, verify
+    from icb_pymc.assess.registry_checks import verify
+    from icb_pymc.results.registry import find_entry, read_registry, registry_folder
 
     folder = registry_folder(options.folder)
     entries = [find_entry(options.name, folder)] if options.name else list(read_registry(folder).values())
@@ -104,7 +105,8 @@ def _verify(options: argparse.Namespace) -> int:
 def _add(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from icb_pymc.registry import add, registry_folder
+    from icb_pymc.assess.registry_checks import add
+    from icb_pymc.results.registry import registry_folder
 
     # A folder that is named may get its first registry.
     folder = registry_folder(options.folder or ("traces" if Path("traces").is_dir() else None))
@@ -116,8 +118,8 @@ def _add(options: argparse.Namespace) -> int:
 def _open(options: argparse.Namespace) -> int:
     import xarray as xr
 
-    from icb_pymc.inference_data import group, group_names
-    from icb_pymc.registry import find_entry, open_trace, path_of, registry_folder
+    from icb_pymc.results.inference_data import group, group_names
+    from icb_pymc.results.registry import find_entry, open_trace, path_of, registry_folder
 
     folder = registry_folder(options.folder)
     path = path_of(find_entry(options.name, folder), folder)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from icb_pymc.catalogue import described
 from icb_pymc.environments.liver_cohort import (
     DATA_CUT,
     FIRST_LISTING,
@@ -21,6 +20,7 @@ from icb_pymc.environments.liver_cohort import (
 from icb_pymc.environments.optn import ABO_GROUP, ADULT_AGE, SYNTHETIC_PREFIX, prepare
 from icb_pymc.environments.waiting_list import FEATURES, waiting_list_decisions
 from icb_pymc.errors import InputError
+from icb_pymc.io.attributes import as_json
 
 HISTORY_PREFIX = f"{SYNTHETIC_PREFIX}HISTORY-"
 
@@ -102,7 +102,7 @@ def allocation_history(
         return decisions
     per_unit = policy_in_force(decisions["time"].values) / UNITS[list(FEATURES)].to_numpy()
     decisions["true_belief"] = (("time", "feature"), per_unit * decisions["feature_scale"].values)
-    return decisions.assign_attrs(agent="dated policies", hyperparameters=described({"alpha": ALPHA}))
+    return decisions.assign_attrs(agent="dated policies", hyperparameters=as_json({"alpha": ALPHA}))
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icb_pymc.kernels.metropolis import REORDER_SUMS, Contrasts, decision_log_likelihood
-from icb_pymc.kernels.reward_path import BeliefCovariances, RewardGains, belief_means, draw_reward_path
+from icb_pymc.kernels.reward_given_rho import BeliefCovariances, RewardGains, belief_means, draw_reward_path
 
 Floats = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from icb_pymc.kernels.blocked_recursions import NEIGHBOURS, backward, couple, forward
 from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.pseudo_data import PseudoData
-from icb_pymc.kernels.row_blocks import NEIGHBOURS, backward, couple, forward
 from icb_pymc.kernels.state_space import StateSpace, at, move_state
 
 Floats = NDArray[np.float64]

@@ -15,18 +15,18 @@ Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of t
 - T-REX with free weights, by Adam until 100 steps bring nothing, as the text of the paper has it.
 
 Baseline is -1/k throughout; its choices are those of alpha = 0, all candidates alike, for that is evidently what the
-paper's table on action matching reports (see `icb_pymc.metrics.action_divergence`).
+paper's table on action matching reports (see `icb_pymc.assess.metrics.action_divergence`).
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from icb_pymc.catalogue import find, name_of, settings
+from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.environments import sudden_change, waiting_list
 from icb_pymc.environments.allocation_history import ALPHA
 from icb_pymc.errors import InputError
-from icb_pymc.files import existing
-from icb_pymc.model_files import digest_of
+from icb_pymc.io.files import existing
 from icb_pymc.reproduce.log import HISTORY, Log
 
 # Logs whose weights have either sign, and the number of their features.

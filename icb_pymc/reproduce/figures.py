@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 
 from icb_pymc import plots
 from icb_pymc.environments.allocation_history import EVENTS
-from icb_pymc.inference_data import InferenceData, group
 from icb_pymc.reproduce.log import Log, history_log
 from icb_pymc.reproduce.scale import Scale
 from icb_pymc.reproduce.unit import Unit, make_unit
+from icb_pymc.results.inference_data import InferenceData, group
 
 # The middle of the years that the paper shows.
 RADAR_DATES = ("2000-07-01", "2010-07-01")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from icb_pymc.convergence import HIGHEST_RHAT
+from icb_pymc.assess.convergence import HIGHEST_RHAT
 from icb_pymc.reproduce.paper_tables import PaperTable, disagreements
 
 NO_RUN = "-"

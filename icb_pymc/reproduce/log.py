@@ -12,8 +12,8 @@ from icb_pymc.environments.allocation_history import allocation_history
 from icb_pymc.environments.optn import prepare, read_raw
 from icb_pymc.environments.scenario import scenario
 from icb_pymc.errors import InputError
-from icb_pymc.files import existing
-from icb_pymc.simulation import simulate
+from icb_pymc.io.files import existing
+from icb_pymc.sample.simulation import simulate
 
 HISTORY = "history"
 

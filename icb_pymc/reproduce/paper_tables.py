@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from icb_pymc.convergence import HIGHEST_RHAT
+from icb_pymc.assess.convergence import HIGHEST_RHAT
 from icb_pymc.reproduce.algorithms import Algorithm
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.published import published

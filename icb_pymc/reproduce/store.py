@@ -6,11 +6,11 @@ from pathlib import Path
 import h5netcdf
 
 from icb_pymc.errors import InputError
-from icb_pymc.files import replacing
-from icb_pymc.inference_data import InferenceData
+from icb_pymc.io.files import replacing
+from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.reproduce.unit import Unit
-from icb_pymc.strangers import check_netcdf
-from icb_pymc.traces import read_trace
+from icb_pymc.results.inference_data import InferenceData
+from icb_pymc.results.traces import read_trace
 
 
 class Store:

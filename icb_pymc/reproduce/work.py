@@ -16,16 +16,16 @@ import numpy as np
 import xarray as xr
 
 from icb_pymc import __version__
-from icb_pymc.change_points import SegmentTable, score_segments
-from icb_pymc.convergence import rank_rhat
+from icb_pymc.assess.convergence import rank_rhat
+from icb_pymc.assess.metrics import action_divergence, belief_error, reward_error
+from icb_pymc.catalogue.model_files import digest_of
+from icb_pymc.declare.change_points import SegmentTable, score_segments
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.fitting import fit
-from icb_pymc.inference_data import InferenceData, from_groups, group, group_names
-from icb_pymc.metrics import action_divergence, belief_error, reward_error
-from icb_pymc.model_files import digest_of
 from icb_pymc.reproduce.log import Log, decisions_of
 from icb_pymc.reproduce.unit import Unit
-from icb_pymc.traces import write_trace
+from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
+from icb_pymc.results.traces import write_trace
+from icb_pymc.sample.fitting import fit
 
 KEPT_VARIABLES = ("belief", "rho_env", "strength")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")

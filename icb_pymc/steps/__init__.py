@@ -1,7 +1,13 @@
-"""PyMC step methods; importing this package makes plain `pm.sample()` pick them for the variables they know.
+"""PyMC step methods: each recognises its part of a model's graph and calls kernels.
 
-Call it within the context of the model (``with model: pm.sample()``): the steps look at the whole graph to see whether
-they apply.
+Importing this package makes plain `pm.sample()` pick them for the variables they know. Call it within the context of
+the model (``with model: pm.sample()``): the steps look at the whole graph to see whether they apply.
+
+- `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `summed_sources` (which models it knows)
+  and `elliptical_slice`.
+- `belief_gibbs`, `reward_gibbs`, `rho_metropolis`, `learner_metropolis`, `weights_metropolis`: Algorithms 1 and 2.
+- `assign`: the steps for a model; `sweep`: several rounds per draw; `base`: what all steps share.
+- `belief_readers`, `likelihood`: beliefs and likelihoods at the sampler's current point.
 """
 
 import pymc as pm

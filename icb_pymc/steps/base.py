@@ -8,7 +8,7 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.util import get_random_generator, get_value_vars_from_user_vars
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.steps.graph import context_model
+from icb_pymc.declare.graph import context_model
 
 
 class SeededStep(BlockedStep):

@@ -6,12 +6,8 @@ import numpy as np
 import pymc as pm
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BeliefSampleRV
-from icb_pymc.kernels.belief_path import draw_belief_path, path_gains
-from icb_pymc.kernels.shared_axes import shared_axes
-from icb_pymc.processes import WienerProcessRV
-from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import (
+from icb_pymc.declare.beliefs import BeliefSampleRV
+from icb_pymc.declare.graph import (
     GraphReader,
     Point,
     children,
@@ -20,6 +16,10 @@ from icb_pymc.steps.graph import (
     only_variable,
     parameters,
 )
+from icb_pymc.declare.processes import WienerProcessRV
+from icb_pymc.kernels.belief_given_rho import draw_belief_path, path_gains
+from icb_pymc.kernels.joint_diagonalisation import shared_axes
+from icb_pymc.steps.base import SeededStep
 
 COVARIANCES = ("start_covariance", "innovation_covariance", "elapsed", "root")
 

@@ -15,13 +15,13 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BayesianLearning, ConstantWithin, PredictionErrorLearning
-from icb_pymc.kernels.reward_path import covariance_path
-from icb_pymc.kernels.shared_axes import covariance_root
+from icb_pymc.declare.beliefs import BayesianLearning, ConstantWithin, PredictionErrorLearning
+from icb_pymc.declare.graph import has_op, parameters
+from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
+from icb_pymc.declare.rewards import LinearRewardRV
+from icb_pymc.kernels.joint_diagonalisation import covariance_root
+from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.processes import LinearProcessRV, WienerProcessRV
-from icb_pymc.rewards import LinearRewardRV
-from icb_pymc.steps.graph import has_op, parameters
 
 Values = dict[str, np.ndarray]
 

@@ -10,9 +10,9 @@ from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.graph import GraphReader, Point, children, parameters
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import GraphReader, Point, children, parameters
-from icb_pymc.steps.learning import Learning, LearningReader, learner_behind
+from icb_pymc.steps.belief_readers import Learning, LearningReader, learner_behind
 from icb_pymc.steps.likelihood import choice_likelihood
 from icb_pymc.steps.reward_gibbs import felt_by_learner
 from icb_pymc.steps.rho_metropolis import chosen_by

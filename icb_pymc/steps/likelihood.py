@@ -6,9 +6,9 @@ from pymc.pytensorf import compile as compile_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.choice import LinearUtility
+from icb_pymc.declare.graph import GraphReader, Point, has_op, parameters
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts, choice_log_likelihood
-from icb_pymc.policy import LinearUtility
-from icb_pymc.steps.graph import GraphReader, Point, has_op, parameters
 
 
 def choice_likelihood(

@@ -7,13 +7,13 @@ import pymc as pm
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BeliefSampleRV
+from icb_pymc.declare.beliefs import BeliefSampleRV
+from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
-from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
-from icb_pymc.steps.graph import GraphReader, Point, bare, children, has_op, parameters
-from icb_pymc.steps.learning import is_learnt
 from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE = ("context", "available", "chosen")

@@ -8,13 +8,13 @@ from pytensor.graph.basic import equal_computations
 from pytensor.tensor.random.basic import MvNormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.kernels.environment import draw_environment, environment_precision
-from icb_pymc.kernels.reward_path import BeliefCovariances, RewardGains, draw_reward_path, reward_gains
-from icb_pymc.rewards import LinearRewardRV
+from icb_pymc.declare.graph import GraphReader, Point, children, has_op, parameters
+from icb_pymc.declare.rewards import LinearRewardRV
+from icb_pymc.kernels.reward_given_rho import BeliefCovariances, RewardGains, draw_reward_path, reward_gains
+from icb_pymc.kernels.rho_env_given_rho import draw_environment, environment_precision
 from icb_pymc.steps.base import SeededStep
+from icb_pymc.steps.belief_readers import Learning, LearningReader, learner_behind
 from icb_pymc.steps.elliptical_slice import elliptical_slice
-from icb_pymc.steps.graph import GraphReader, Point, children, has_op, parameters
-from icb_pymc.steps.learning import Learning, LearningReader, learner_behind
 from icb_pymc.steps.likelihood import choice_likelihood
 from icb_pymc.steps.rho_metropolis import chosen_by
 

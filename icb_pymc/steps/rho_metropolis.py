@@ -6,12 +6,12 @@ import numpy as np
 import pymc as pm
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import BeliefSampleRV
+from icb_pymc.declare.beliefs import BeliefSampleRV
+from icb_pymc.declare.choice import SoftmaxChoiceRV
+from icb_pymc.declare.graph import Point, children, has_op, is_only_one, only_variable
 from icb_pymc.kernels.metropolis import choose_between, shape_noise
-from icb_pymc.policy import SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import Point, children, has_op, is_only_one, only_variable
-from icb_pymc.steps.learning import belief_reader
+from icb_pymc.steps.belief_readers import belief_reader
 from icb_pymc.steps.likelihood import choice_likelihood
 
 Kernel = Literal["exact", "paper"]

@@ -13,12 +13,12 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.agent_walks import AgentWalksRV
-from icb_pymc.kernels.shared_axes import covariance_root
+from icb_pymc.declare.agent_walks import AgentWalksRV
+from icb_pymc.declare.graph import has_op, parameters
+from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
+from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, as_rows
-from icb_pymc.steps.graph import has_op, parameters
 
 # The filter keeps a covariance of the whole state: with more constants than this NUTS serves better.
 MOST_CONSTANTS = 500

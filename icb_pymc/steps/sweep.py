@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from pymc.step_methods.compound import BlockedStep, CompoundStep
 
-from icb_pymc.steps.graph import Point
+from icb_pymc.declare.graph import Point
 
 
 class Sweep(CompoundStep):

@@ -10,14 +10,14 @@ from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.graph import Point
+from icb_pymc.kernels.hamiltonian import Place, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import PseudoData, Seen, empty_data, measure_seen, see
-from icb_pymc.kernels.ready import make_ready
-from icb_pymc.kernels.rotation import Place, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
 from icb_pymc.kernels.state_space import Noise
+from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_sources import Values
-from icb_pymc.steps.graph import Point
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 TARGET_ACCEPTANCE = 0.96
@@ -117,7 +117,7 @@ class UtilityHMC(SeededStep):
         self.log_step_size = self.hyper_log_scale = 0.0
         self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
         self._told: Point = {}
-        make_ready()
+        compile_engine()
 
     @classmethod
     def knows(cls, model: pm.Model, var: TensorVariable) -> bool:

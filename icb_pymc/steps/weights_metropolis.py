@@ -6,12 +6,12 @@ import numpy as np
 import pymc as pm
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.beliefs import ConstantWithin
+from icb_pymc.declare.beliefs import ConstantWithin
+from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.declare.graph import GraphReader, Point, children, has_op, only_variable, parameters
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, ContrastColumns, by_column, walk_folds
-from icb_pymc.policy import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.graph import GraphReader, Point, children, has_op, only_variable, parameters
 
 GAUSSIAN, FLAT = type(pm.MvNormal.rv_op), type(pm.Flat.rv_op)
 CHOICE = ("context", "available", "chosen", "alpha")

@@ -5,7 +5,7 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
+from icb_pymc.declare.model import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
 
 
 def linear(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:

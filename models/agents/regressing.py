@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
+from icb_pymc.declare.model import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
 from icb_pymc.errors import InputError
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.beliefs import constant_within
-from icb_pymc.declare import decisions_model, environment, follow
-from icb_pymc.folds import one_fold
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.folds import one_fold
+from icb_pymc.declare.model import decisions_model, environment, follow
 
 
 def stationary(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:

@@ -6,7 +6,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.declare import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
+from icb_pymc.declare.model import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
 
 
 def stepping(decisions: xr.Dataset, *, step_at: Any = 0.5, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:

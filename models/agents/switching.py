@@ -5,7 +5,7 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import decisions_model, follow
+from icb_pymc.declare.model import decisions_model, follow
 from icb_pymc.errors import InputError
 
 

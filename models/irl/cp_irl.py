@@ -5,13 +5,13 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.beliefs import constant_within
-from icb_pymc.change_points import SegmentTable, score_segments
-from icb_pymc.declare import choose, decisions_model, hyperparameter
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.change_points import SegmentTable, score_segments
+from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare.folds import declare_folds, fold_weights, warn_of_improper_folds
+from icb_pymc.declare.model import choose, decisions_model, hyperparameter
+from icb_pymc.declare.spec import RANDOM_WALK, Preset
 from icb_pymc.errors import InputError
-from icb_pymc.folds import declare_folds, fold_weights, warn_of_improper_folds
-from icb_pymc.policy import linear_utility
-from icb_pymc.presets import RANDOM_WALK, Preset
 
 # Why this model cannot be judged by its forecasts.
 HINDSIGHT = "its change points are found from all choices, those to come included"
@@ -50,7 +50,7 @@ def cp_irl(
         What a segment is judged by, see `score_segments`; the paper's is the likelihood, at draws that `score_seed`
         fixes.
     table : SegmentTable, optional
-        From `icb_pymc.change_points.score_segments`, in place of scoring anew: one table serves any M.
+        From `icb_pymc.declare.change_points.score_segments`, in place of scoring anew: one table serves any M.
     """
     if table is None:
         if "chosen" not in decisions:

@@ -6,12 +6,12 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.beliefs import constant_within
-from icb_pymc.declare import choose, decisions_model, hyperparameter
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
+from icb_pymc.declare.model import choose, decisions_model, hyperparameter
+from icb_pymc.declare.spec import RANDOM_WALK, Preset
 from icb_pymc.errors import InputError
-from icb_pymc.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
-from icb_pymc.policy import linear_utility
-from icb_pymc.presets import RANDOM_WALK, Preset
 
 READINGS = ("improvement", "sharpening")
 

@@ -6,15 +6,13 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.ascent import Adam, climb
-from icb_pymc.declare import chosen_context, decisions_model
-from icb_pymc.em import RMSprop
+from icb_pymc.declare.model import chosen_context, decisions_model
+from icb_pymc.declare.pairwise_ranking import later_is_better
+from icb_pymc.declare.priors import FlatWeights
+from icb_pymc.declare.spec import Estimate, Preset
 from icb_pymc.errors import InputWarning
-from icb_pymc.estimates import Estimate
-from icb_pymc.flat import FlatWeights
-from icb_pymc.kernels.ranking import ranking_log_likelihood
-from icb_pymc.presets import Preset
-from icb_pymc.rankings import later_is_better
+from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, climb
+from icb_pymc.kernels.pairwise_ranking import ranking_log_likelihood
 
 PATIENCE, MOST_STEPS, PAPER_STEPS = 100, 50_000, 10_000
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 
 from icb_pymc.bench import measure, tables
 from icb_pymc.bench.noncentred import b_icb_by_noise, nb_icb_by_noise
 from icb_pymc.cli import main
-from icb_pymc.kernels.reward_path import belief_means, covariance_path
+from icb_pymc.declare.graph import GraphReader
+from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path
 from icb_pymc.models.nb_icb import paper
-from icb_pymc.steps.graph import GraphReader
 
 
 @pytest.fixture(scope="module")

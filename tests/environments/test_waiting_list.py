@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from icb_pymc.data.standardisation import user_context
 from icb_pymc.environments import optn
 from icb_pymc.environments.liver_cohort import synthesise
 from icb_pymc.environments.optn import prepare
 from icb_pymc.environments.waiting_list import FEATURES, waiting_list_decisions
 from icb_pymc.errors import InputError
-from icb_pymc.standardisation import user_context
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from icb_pymc.kernels.alternation import alternate, contrasts_seen, move_rho
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.kernels.reward_path import belief_means, covariance_path, reward_gains
+from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path, reward_gains
 
 MEAN, ROOT = np.array([-0.4, 0.3]), np.array([[0.9, 0.2], [-0.3, 0.7]])
 CONTEXTS = {2: np.array([[1.0, 0.5], [-1.0, 0.2]]), 3: np.array([[1.0, 0.5], [-1.0, 0.2], [0.3, -0.8]])}

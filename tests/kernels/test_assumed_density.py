@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from state_spaces import KINDS, prior, random_space
+from helpers.state_spaces import KINDS, prior, random_space
 
 from icb_pymc.kernels.assumed_density import predict_choices
-from icb_pymc.pointwise import normal_points
+from icb_pymc.sample.pointwise import normal_points
 
 
 def by_brute_force(space, paths, seed):

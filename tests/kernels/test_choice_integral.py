@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from icb_pymc.kernels.choice_integral import integrate_choices, line_grid, line_log_probability
-from icb_pymc.pointwise import POINTS, normal_points
+from icb_pymc.sample.pointwise import POINTS, normal_points
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.05, 1.0, 4.0, 15.0, 19.9, 30.0])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.state_spaces import KINDS, data_at, log_likelihood, long_walk, prior, probabilities, random_space
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal
-from state_spaces import KINDS, data_at, log_likelihood, long_walk, prior, probabilities, random_space
 
 from icb_pymc.kernels.mode import find_mode
 

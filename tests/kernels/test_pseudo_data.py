@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from state_spaces import data_at, log_likelihood, noise_of_data, probabilities, random_space
+from helpers.state_spaces import data_at, log_likelihood, noise_of_data, probabilities, random_space
 
 from icb_pymc.kernels.pseudo_data import (
     Seen,

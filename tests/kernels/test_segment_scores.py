@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.segment_scores import (

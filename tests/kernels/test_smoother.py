@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from state_spaces import KINDS, data_at, long_walk, noise_of_data, prior, random_space
+from helpers.state_spaces import KINDS, data_at, long_walk, noise_of_data, prior, random_space
 
 from icb_pymc.kernels.smoother import smoother_gains, solve
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from state_spaces import KINDS, contrasts_of, flat, noise_size, prior, random_space, shaped, transition
+from helpers.state_spaces import KINDS, contrasts_of, flat, noise_size, prior, random_space, shaped, transition
 
 from icb_pymc.kernels.state_space import empty_noise, respond, run
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from agreement import standard_error
-from conftest import make_arrivals
+from helpers.agreement import standard_error
+from helpers.arrivals import make_arrivals
 
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.weights_metropolis import BLOCK, by_column, fold_log_likelihood, scratch, walk_fold, walk_folds

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from icb_pymc import simulate
-from icb_pymc.decisions import validate
+from icb_pymc.data.decisions import validate
 from icb_pymc.errors import InputError
 from icb_pymc.models import agents
 

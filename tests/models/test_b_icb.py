@@ -3,15 +3,16 @@
 import numpy as np
 import pymc as pm
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 from scipy.stats import lognorm, multivariate_normal, norm
 
 from icb_pymc import fit, simulate
-from icb_pymc.em import RMSprop, expectation_maximisation
 from icb_pymc.errors import InputError
-from icb_pymc.inference_data import group
+from icb_pymc.kernels.gradient_ascent import RMSprop
 from icb_pymc.models import b_icb
-from icb_pymc.traces import read_trace, write_trace
+from icb_pymc.results.inference_data import group
+from icb_pymc.results.traces import read_trace, write_trace
+from icb_pymc.sample.em import expectation_maximisation
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,15 @@
 import numpy as np
 import pymc as pm
 import pytest
-from agreement import standard_error, z_scores
-from conftest import make_arrivals
-from dense_walks import dense_covariance
+from helpers.agreement import standard_error, z_scores
+from helpers.arrivals import make_arrivals
+from helpers.dense_walks import dense_covariance
 
 from icb_pymc import fit, read_trace, simulate, write_trace
-from icb_pymc.agents import decisions_of, with_agents
+from icb_pymc.data.deciders import decisions_of, with_agents
 from icb_pymc.errors import InputError
-from icb_pymc.inference_data import group
 from icb_pymc.models import hierarchical_nb_icb
+from icb_pymc.results.inference_data import group
 
 SHARED = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 3.0, "start_covariance": 0.4}
 KINDS = {

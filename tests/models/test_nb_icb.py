@@ -3,13 +3,13 @@
 import numpy as np
 import pymc as pm
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 from scipy.stats import multivariate_normal
 
 from icb_pymc.errors import InputError
-from icb_pymc.inference_data import group
 from icb_pymc.models import nb_icb
 from icb_pymc.models.nb_icb import paper
+from icb_pymc.results.inference_data import group
 from icb_pymc.steps import BeliefGibbs, RhoMetropolis, UtilityHMC
 
 
@@ -73,10 +73,10 @@ def test_new_actions_given_by_observe_are_what_the_steps_see(decisions):
 
 def _free_choice(decisions):
     """The same graph with the choice not observed yet."""
-    from icb_pymc.beliefs import BeliefSample
-    from icb_pymc.declare import decisions_model
-    from icb_pymc.policy import SoftmaxChoice, linear_utility
-    from icb_pymc.processes import WienerProcess
+    from icb_pymc.declare.beliefs import BeliefSample
+    from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+    from icb_pymc.declare.model import decisions_model
+    from icb_pymc.declare.processes import WienerProcess
 
     with decisions_model(decisions) as model:
         belief = WienerProcess("belief", np.zeros(2), 0.1 * np.eye(2), 0.1 * np.eye(2), np.ones(11))

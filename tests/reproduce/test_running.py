@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from icb_pymc import read_trace
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import reward_error
+from icb_pymc.assess.metrics import reward_error
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.paper_tables import figures_of
 from icb_pymc.reproduce.running import run_missing
@@ -19,6 +18,7 @@ from icb_pymc.reproduce.store import Store
 from icb_pymc.reproduce.unit import make_unit
 from icb_pymc.reproduce.work import tasks_of
 from icb_pymc.reproduce.workers import Workers, processes
+from icb_pymc.results.inference_data import group
 
 
 def done_by(units, store, workers):

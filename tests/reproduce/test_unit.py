@@ -85,7 +85,7 @@ def test_where_weights_have_either_sign_no_algorithm_supposes_one(label, small):
 
 
 def test_a_model_of_ones_own_is_a_line_that_is_known_by_the_contents_of_its_file(tmp_path, small):
-    from model_texts import PLAIN, write
+    from helpers.model_texts import PLAIN, write
 
     from icb_pymc.reproduce.algorithms import own_algorithm
 
@@ -104,7 +104,7 @@ def test_a_model_of_ones_own_is_a_line_that_is_known_by_the_contents_of_its_file
 
 
 def test_a_run_of_a_model_whose_file_changed_meanwhile_is_refused(tmp_path, small):
-    from model_texts import PLAIN, write
+    from helpers.model_texts import PLAIN, write
 
     from icb_pymc.reproduce.algorithms import own_algorithm
     from icb_pymc.reproduce.work import run

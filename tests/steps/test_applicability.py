@@ -4,17 +4,17 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 
-from icb_pymc.belief_paths import learnt_beliefs
-from icb_pymc.beliefs import BeliefSample, bayesian_learning, isotropic_belief
+from icb_pymc.declare.beliefs import BeliefSample, bayesian_learning, isotropic_belief
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.processes import WienerProcess
+from icb_pymc.declare.rewards import LinearReward
 from icb_pymc.models import b_icb
-from icb_pymc.policy import SoftmaxChoice, linear_utility
-from icb_pymc.processes import WienerProcess
-from icb_pymc.rewards import LinearReward
+from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.steps import BeliefGibbs, LearnerMetropolis, RewardGibbs, RhoMetropolis
 from icb_pymc.steps.assign import alternating_steps
-from icb_pymc.steps.learning import belief_reader
+from icb_pymc.steps.belief_readers import belief_reader
 
 ARRIVALS = make_arrivals(6, 2, 2)
 DECISIONS = ARRIVALS.assign(chosen=("time", np.zeros(6, int)))

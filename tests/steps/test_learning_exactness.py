@@ -3,15 +3,15 @@
 import numpy as np
 import pymc as pm
 import pytest
-from agreement import z_scores
-from conftest import make_arrivals
+from helpers.agreement import z_scores
+from helpers.arrivals import make_arrivals
 
-from icb_pymc.beliefs import BeliefSample, bayesian_learning, isotropic_belief
-from icb_pymc.inference_data import group
-from icb_pymc.kernels.reward_path import belief_means, covariance_path
+from icb_pymc.declare.beliefs import BeliefSample, bayesian_learning, isotropic_belief
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.rewards import LinearReward
+from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path
 from icb_pymc.models import b_icb
-from icb_pymc.policy import SoftmaxChoice, linear_utility
-from icb_pymc.rewards import LinearReward
+from icb_pymc.results.inference_data import group
 from icb_pymc.steps import LearnerMetropolis, RewardGibbs, RhoMetropolis
 from icb_pymc.steps.assign import alternating_steps, engine_step
 

@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 
 from icb_pymc.models import b_icb, nb_icb
-from icb_pymc.simulation import simulate
+from icb_pymc.sample.simulation import simulate
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 NAMES = {nb_icb: ["belief"], b_icb: ["reward", "rho_env"]}

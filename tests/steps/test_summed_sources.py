@@ -3,17 +3,17 @@
 import numpy as np
 import pymc as pm
 import pytest
-from conftest import make_arrivals
-from dense_walks import DECIDER, ELAPSED, MOVE, START, dense_covariance
+from helpers.arrivals import make_arrivals
+from helpers.dense_walks import DECIDER, ELAPSED, MOVE, START, dense_covariance
 
-from icb_pymc.agent_walks import AgentWalks
-from icb_pymc.beliefs import BeliefSample
+from icb_pymc.declare.agent_walks import AgentWalks
+from icb_pymc.declare.beliefs import BeliefSample
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.processes import LinearProcess, WienerProcess
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.pseudo_data import PseudoData
 from icb_pymc.kernels.smoother import smoother_gains
 from icb_pymc.kernels.state_space import Noise, empty_noise, run
-from icb_pymc.policy import SoftmaxChoice, linear_utility
-from icb_pymc.processes import LinearProcess, WienerProcess
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 

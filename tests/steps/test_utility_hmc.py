@@ -3,15 +3,15 @@
 import numpy as np
 import pymc as pm
 import pytest
-from agreement import uniformity, z_scores
-from conftest import make_arrivals
+from helpers.agreement import uniformity, z_scores
+from helpers.arrivals import make_arrivals
 
-from icb_pymc.beliefs import BeliefSample, bayesian_learning, constant_within, isotropic_belief
+from icb_pymc.declare.beliefs import BeliefSample, bayesian_learning, constant_within, isotropic_belief
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.processes import LinearProcess, WienerProcess, mean_reverting, smooth_walk
+from icb_pymc.declare.rewards import LinearReward
 from icb_pymc.errors import InputError
 from icb_pymc.models import nb_icb
-from icb_pymc.policy import SoftmaxChoice, linear_utility
-from icb_pymc.processes import LinearProcess, WienerProcess, mean_reverting, smooth_walk
-from icb_pymc.rewards import LinearReward
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.assign import engine_step
 from icb_pymc.steps.utility_hmc import PATH_JITTER, PATHS

@@ -3,14 +3,14 @@
 import numpy as np
 import pymc as pm
 import pytest
-from agreement import z_scores
-from conftest import make_arrivals
+from helpers.agreement import z_scores
+from helpers.arrivals import make_arrivals
 
-from icb_pymc.beliefs import constant_within
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.errors import InputWarning
-from icb_pymc.inference_data import group
 from icb_pymc.models.irl import b_irl, i_spi, m_fold_irl
-from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.results.inference_data import group
 from icb_pymc.steps.assign import alternating_steps
 from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 

@@ -3,20 +3,20 @@
 import numpy as np
 import pymc as pm
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 from scipy.stats import multivariate_normal
 
 from icb_pymc import fit
-from icb_pymc.beliefs import constant_within
-from icb_pymc.change_points import score_segments
-from icb_pymc.declare import decisions_model
+from icb_pymc.assess.metrics import belief_error, reward_error
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.change_points import score_segments
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.model import decisions_model
+from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.flat import FlatWeights
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error, reward_error
 from icb_pymc.models.irl import b_irl, cp_irl, i_spi, m_fold_irl, uniform
 from icb_pymc.models.irl.b_irl import paper
-from icb_pymc.policy import SoftmaxChoice, linear_utility
+from icb_pymc.results.inference_data import group
 from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
 STEPS, FEATURES, ALPHA = 12, 2, 2.0

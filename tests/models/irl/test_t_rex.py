@@ -3,15 +3,15 @@
 import numpy as np
 import pymc as pm
 import pytest
-from conftest import make_arrivals
+from helpers.arrivals import make_arrivals
 from scipy.optimize import minimize
 
 from icb_pymc import fit
+from icb_pymc.assess.metrics import belief_error
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.inference_data import group
-from icb_pymc.metrics import belief_error
 from icb_pymc.models.irl import t_rex
 from icb_pymc.models.irl.t_rex import estimate, paper
+from icb_pymc.results.inference_data import group
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,170 @@
+"""Whether inference by a declared model is right: the contract, then simulation-based calibration (Talts et al., 2018).
+
+What a model draws is handed to its own inference. If that is right, the truth is as likely to lie at any rank among the
+posterior draws. simuk, the calibration library of the ArviZ project, does not serve here: it draws data from the graph
+of inference, where the contexts that a learner saw are those of choices already made, and it compiles each replicate.
+"""
+
+import logging
+import multiprocessing
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich.progress import track
+
+from icb_pymc.assess.convergence import mean_ess
+from icb_pymc.assess.model_requirements import contract_problems, declare_both, small_arrivals
+from icb_pymc.assess.rank_uniformity import describe_departure, uniform_p_values
+from icb_pymc.assess.sbc_replicates import KEPT, Replicates
+from icb_pymc.catalogue.lookup import Declare, find, name_of, settings
+from icb_pymc.errors import InputError
+
+# A right model is called wrong once in a hundred checks.
+LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Check:
+    """What `check` found; printing it tells it.
+
+    Attributes
+    ----------
+    model : str
+    problems : tuple of str
+        What is wrong with the declaration; then there is no calibration.
+    places : DataFrame (replicate, quantity), optional
+        Where the truth lies among the posterior draws, from 0 to 1: uniform if inference is right.
+    table : DataFrame, optional
+        By quantity: `p_value` of uniformity, `ess` of the draws of a replicate, `verdict` in words.
+    """
+
+    model: str
+    problems: tuple[str, ...]
+    places: pd.DataFrame | None = None
+    table: pd.DataFrame | None = None
+
+    @property
+    def wrong(self) -> list[str]:
+        """Quantities that are not calibrated."""
+        if self.table is None:
+            return []
+        return list(self.table.index[self.table["p_value"] < LEVEL / len(self.table)])
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems and not self.wrong
+
+    def __str__(self) -> str:
+        if self.problems:
+            return "\n".join([f"'{self.model}' is wrong:", *(f"- {problem}" for problem in self.problems)])
+        if self.table is None or self.places is None:
+            return f"'{self.model}' keeps the contract; nothing is unknown, so there is nothing to calibrate."
+        formats = {"p_value": "{:.3f}".format, "ess": "{:.0f}".format}
+        shown = self.table[list(formats)].to_string(formatters=formats)
+        lines = [f"'{self.model}' keeps the contract; {len(self.places)} replicates of its own data", "", shown, ""]
+        slow = self.table.index[self.table["ess"] < KEPT / 2]
+        if len(slow):
+            lines.append(f"draws of {slow[0]} hang together (ESS {self.table['ess'][slow[0]]:.0f}): give more draws.")
+        if self.wrong:
+            lines.append("wrong: inference does not agree with the simulation")
+            lines += [f"- {quantity}: {self.table['verdict'][quantity]}" for quantity in self.wrong]
+        else:
+            lines.append("right: inference agrees with the simulation")
+        return "\n".join(lines)
+
+
+def check(
+    model: str | Path | Declare,
+    *,
+    replicates: int = 50,
+    steps: int = 25,
+    draws: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    progressbar: bool = False,
+    **hyperparameters: Any,
+) -> Check:
+    """Check a model: whether it keeps the contract, and whether its inference is calibrated.
+
+    Parameters
+    ----------
+    model : str, path or callable
+        As in `icb_pymc.fit`. It must be a model that can be simulated.
+    replicates : int
+        Logs to simulate and infer from.
+    steps : int
+        Decisions in each, between two candidates of three features.
+    draws : int, optional
+        Of the posterior of each; by default 400 by our own steps, and 200 by NUTS, whose draws hang together less.
+    seed : int
+        Same seed, same result, whatever the jobs.
+    jobs : int, optional
+        Processes; by default as many as there are cores.
+    **hyperparameters
+        Handed to the model.
+    """
+    for name, value, least in (("replicates", replicates, 10), ("steps", steps, 3), ("draws", draws or KEPT, KEPT)):
+        if value < least:
+            raise InputError(f"{name}={value}: give at least {least}.")
+    declare = find(model)
+    settings(declare, hyperparameters)
+    arrivals = small_arrivals(steps, seed=seed)
+    declared, problems = declare_both(declare, name_of(declare), arrivals, replicates, seed, **hyperparameters)
+    if declared is not None and not problems:
+        problems = contract_problems(declared)
+    if declared is None or problems:
+        return Check(name_of(declare), tuple(problems))
+    if not declared.inferred.free_RVs:
+        return Check(name_of(declare), ())
+    work = Replicates(declare, declared, arrivals, draws, seed, hyperparameters)
+    found = list(_run(work, replicates, jobs or _cores(), progressbar))
+    places = pd.DataFrame([place for place, _ in found]).rename_axis("replicate")
+    ess = pd.DataFrame([size for _, size in found]).median()
+    p_values = uniform_p_values(places.to_numpy())
+    words = [describe_departure(places[quantity].to_numpy()) for quantity in places]
+    table = pd.DataFrame({"p_value": p_values, "ess": ess, "verdict": words}, index=places.columns)
+    return Check(name_of(declare), (), places, table.rename_axis("quantity"))
+
+
+_work: Replicates | None = None
+
+
+def _run(work: Replicates, replicates: int, jobs: int, progressbar: bool) -> Iterator[tuple[Any, Any]]:
+    """All replicates, in order; processes are forks, so that what is compiled is compiled once."""
+    global _work
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    _work = work
+    show = partial(track, description="calibration", total=replicates, disable=not progressbar, transient=True)
+    if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from show(map(_one, range(replicates)))
+        return
+    work.prepare()
+    with multiprocessing.get_context("fork").Pool(min(jobs, replicates)) as pool:
+        yield from show(pool.imap(_one, range(replicates)))
+
+
+def _one(replicate: int) -> tuple[dict[str, float], dict[str, float]]:
+    assert _work is not None
+    truth, draws = _work.infer(replicate)
+    rng = np.random.default_rng([_work.seed, replicate])
+    together = xr.DataArray(np.stack(list(draws.values()), axis=-1)[None], dims=("chain", "draw", "quantity"))
+    sizes = dict(zip(draws, mean_ess(together).values, strict=True))
+    places = {}
+    for quantity, values in draws.items():
+        kept = values[np.linspace(0, len(values) - 1, KEPT).round().astype(int)]
+        below, equal = (kept < truth[quantity]).sum(), (kept == truth[quantity]).sum()
+        # Somewhere between two draws: then the place is exactly uniform, and not only nearly so.
+        places[quantity] = (below + rng.random() * (equal + 1)) / (KEPT + 1)
+    return places, sizes
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,200 @@
+"""Whether to believe a trace: have its chains met, are there draws enough, did the steps work, and what to do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from icb_pymc.assess.convergence import ESS_LIMIT, LEAST_DRAWS, QUANTITIES, RHAT_LIMIT, convergence, is_constant
+from icb_pymc.assess.convergence_verdict import NO_POSTERIOR, advise, judge
+from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices, has_probabilities
+from icb_pymc.data.times import format_time
+from icb_pymc.errors import InputError
+from icb_pymc.results.inference_data import InferenceData, group
+
+WORST = 5
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` found; printing it tells all.
+
+    Attributes
+    ----------
+    blocks : DataFrame
+        A row for each variable: how many components it has, how many of them never change (and are left out), the worst
+        R-hat, the least bulk and tail ESS, and the largest standard error of a mean, in standard deviations.
+    worst : DataFrame
+        The components that are worst off, by variable, time and feature; of each feature of a path the worst time.
+    acceptance : DataFrame
+        Means of what the steps tell of themselves, by chain.
+    components : dict of str to Dataset
+        `rhat`, `ess_bulk`, `ess_tail` and `mcse` of every component of each variable.
+    converged : bool
+    verdict : str
+        In one sentence.
+    advice : tuple of str
+        What to do, and what else to know.
+    choices : ChoiceCheck, optional
+        Whether the choices are as the model says, where the trace tells.
+    """
+
+    blocks: pd.DataFrame
+    worst: pd.DataFrame
+    acceptance: pd.DataFrame
+    components: dict[str, xr.Dataset]
+    converged: bool
+    verdict: str
+    advice: tuple[str, ...]
+    choices: ChoiceCheck | None = None
+
+    def __str__(self) -> str:
+        parts = []
+        if len(self.blocks):
+            parts += [f"by variable\n{_as_text(self.blocks)}"]
+        if len(self.worst):
+            parts += [f"the worst components\n{_as_text(self.worst)}"]
+        if len(self.acceptance):
+            parts += [f"steps, by chain\n{_as_text(self.acceptance)}"]
+        if self.choices is not None:
+            parts += [f"choices: {self.choices}"]
+        said = "converged: " if self.converged else "NOT converged: "
+        return "\n\n".join([*parts, "\n".join([said + self.verdict, *(f"- {line}" for line in self.advice)])])
+
+
+def diagnose(trace: InferenceData) -> Diagnosis:
+    """Diagnose a trace: R-hat, ESS and standard errors by variable, the worst components, acceptance, and a verdict.
+
+    Chains have converged if every component that moves has R-hat below 1.01 and bulk and tail ESS of 400 or more
+    (Vehtari et al., 2021). A single chain, an approximation or a point estimate never has.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    """
+    posterior, stats = group(trace, "posterior"), group(trace, "sample_stats")
+    draws = {str(name): path for name, path in posterior.data_vars.items() if {"chain", "draw"} <= set(path.dims)}
+    if not draws:
+        raise InputError("there are no draws in this trace: it has no posterior with dimensions chain and draw.")
+    choices = check_choices(trace) if has_probabilities(trace) else None
+    acceptance = acceptance_by_chain(stats)
+    approximation = str(trace.attrs.get("approximation", "none"))
+    is_estimate = trace.attrs.get("method") == "estimate"
+    if is_estimate or approximation in NO_POSTERIOR:
+        verdict = NO_POSTERIOR["estimate" if is_estimate else approximation]
+        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
+    if posterior.sizes["draw"] < LEAST_DRAWS:
+        verdict = f"{posterior.sizes['draw']} draws per chain are too few to tell anything; take 1000."
+        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
+    components, blocks = {}, {}
+    for name, path in draws.items():
+        constant = is_constant(path)
+        components[name] = convergence(path).where(~constant)
+        blocks[name] = _block(components[name], constant)
+    if posterior.sizes["chain"] == 1:
+        # Halves of one chain may agree where another chain would not.
+        for block in blocks.values():
+            block["R-hat"] = np.nan
+    table = pd.DataFrame(blocks.values(), index=pd.Index(blocks, name="variable"))
+    worst = _worst_components(draws, components)
+    verdict, converged = judge(table, worst, trace)
+    advice = advise(table, acceptance, trace, converged)
+    return Diagnosis(table, worst, acceptance, components, converged, verdict, tuple(advice), choices)
+
+
+def acceptance_by_chain(stats: xr.Dataset) -> pd.DataFrame:
+    """Means over draws of what the steps tell of themselves, a column for each chain; divergences are counted."""
+    rows: dict[str, np.ndarray] = {}
+    told = [str(name) for name in stats.data_vars if "accept" in str(name)]
+    for name in [*told, "hmc_steps", "n_steps", "step_size"]:
+        # Of steps that a chain did not make there is nothing but NaN.
+        if name in stats and stats[name].dims == ("chain", "draw") and np.isfinite(stats[name]).any():
+            rows[name] = stats[name].mean("draw").values.astype(float)
+    if "hmc_energy_error" in stats:
+        rows["|hmc_energy_error|"] = abs(stats["hmc_energy_error"]).mean("draw").values
+    if "diverging" in stats:
+        rows["divergences"] = stats["diverging"].sum("draw").values.astype(float)
+    if not rows:
+        return pd.DataFrame()
+    chains = pd.Index([f"chain {chain}" for chain in stats["chain"].values])
+    return pd.DataFrame(rows.values(), index=pd.Index(rows, name="statistic"), columns=chains)
+
+
+def _block(found: xr.Dataset, constant: xr.DataArray) -> dict[str, Any]:
+    return {
+        "components": constant.size,
+        "constant": int(constant.sum()),
+        "R-hat": _extreme(found["rhat"], np.nanmax),
+        "bulk ESS": _extreme(found["ess_bulk"], np.nanmin),
+        "tail ESS": _extreme(found["ess_tail"], np.nanmin),
+        "MCSE/sd": _extreme(found["mcse"], np.nanmax),
+    }
+
+
+def _extreme(values: xr.DataArray, of: Any) -> float:
+    return float(of(values.values)) if values.notnull().any() else np.nan
+
+
+def _worst_components(draws: dict[str, xr.DataArray], components: dict[str, xr.Dataset]) -> pd.DataFrame:
+    """The components with the highest R-hat or the lowest ESS, of all variables; of a path over time the worst time."""
+    rows = []
+    for name, found in components.items():
+        shape = found["rhat"].shape
+        by = {quantity: found[quantity].values.ravel() for quantity in QUANTITIES}
+        moving = np.flatnonzero(~np.isnan(by["ess_bulk"]))
+        # How far from where it should be, in either way.
+        need = np.maximum((by["rhat"] - 1) / (RHAT_LIMIT - 1), ESS_LIMIT / np.fmin(by["ess_bulk"], by["ess_tail"]))
+        need = np.where(np.isnan(need), ESS_LIMIT / by["ess_bulk"], need)
+        paths: set[Any] = set()
+        for i in moving[np.argsort(-need[moving], kind="stable")]:
+            at = dict(zip(found["rhat"].dims, np.unravel_index(i, shape), strict=True))
+            # Neighbours in time are as badly off: they would crowd out all else.
+            path_of = tuple(place for dim, place in at.items() if dim != "time")
+            if path_of in paths:
+                continue
+            paths.add(path_of)
+            if len(paths) > WORST:
+                break
+            path = draws[name].isel({dim: int(place) for dim, place in at.items()})
+            rows.append(
+                {
+                    "variable": name,
+                    "at": _where(draws[name], at),
+                    "R-hat": by["rhat"][i],
+                    "bulk ESS": by["ess_bulk"][i],
+                    "tail ESS": by["ess_tail"][i],
+                    "mean": float(path.mean()),
+                    "sd": float(path.std(ddof=1)),
+                    "need": need[i],
+                    "position": tuple(int(place) for place in at.values()),
+                }
+            )
+    if not rows:
+        return pd.DataFrame()
+    table = pd.DataFrame(rows).sort_values("need", ascending=False, kind="stable").head(WORST)
+    return table.drop(columns="need").set_index(["variable", "at"])
+
+
+def _where(path: xr.DataArray, at: dict[Any, Any]) -> str:
+    """A component in words, e.g. 'time 2002-02-27, feature inr'."""
+    words = []
+    for dim, place in at.items():
+        label = path[dim].values[place] if dim in path.coords else place
+        words.append(f"{dim} {format_time(label) if np.asarray(label).dtype.kind == 'M' else label}")
+    return ", ".join(words)
+
+
+def _as_text(table: pd.DataFrame) -> str:
+    shown = table.drop(columns="position", errors="ignore").copy()
+    for name in shown.columns:
+        if "ESS" in str(name):
+            shown[name] = [f"{value:.0f}" if np.isfinite(value) else "-" for value in shown[name]]
+        elif shown[name].dtype.kind == "f":
+            digits = 3 if name in ("R-hat", "MCSE/sd") else 4
+            shown[name] = [f"{value:.{digits}f}" if np.isfinite(value) else "-" for value in shown[name]]
+    if isinstance(shown.index, pd.MultiIndex):
+        shown = shown.reset_index()
+        return shown.to_string(index=False)
+    return shown.rename_axis(None).to_string()

@@ -1,0 +1,157 @@
+"""One-step-ahead forecasts: how probable each choice was, given those before it and nothing after."""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from rich.progress import track
+from scipy.special import logsumexp
+
+from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.kernels.assumed_density import predict_choices
+from icb_pymc.results.inference_data import InferenceData
+from icb_pymc.results.posterior import decisions_in
+from icb_pymc.sample.point_estimate import as_posterior, given_values
+from icb_pymc.sample.pointwise import normal_points, pointwise
+from icb_pymc.steps.linear_gaussian import Found, LinearGaussianModel, find_linear_gaussian
+
+# Of the average over contrasts where a decision has several alternatives.
+POINTS = 1024
+# Draws of hyperparameters from their prior, and how many of them must still count at the end.
+PRIOR_DRAWS, LEAST_EFFECTIVE = 256, 10
+
+
+def one_step_ahead(
+    model: str | Callable[..., pm.Model],
+    decisions: xr.Dataset,
+    *,
+    start: int | None = None,
+    seed: int = 0,
+    progressbar: bool = False,
+    **hyperparameters: Any,
+) -> xr.DataArray:
+    """log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`: the score of a forecaster.
+
+    It is for linear-Gaussian belief models (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an
+    assumed-density filter: after each choice the state of beliefs gets the mean and covariance that it has then, and
+    is taken to be Gaussian. Hyperparameters with a prior are averaged over, by draws of the prior that are weighted
+    with how well each has forecast so far.
+
+    Parameters
+    ----------
+    model : str or callable
+        As in `icb_pymc.fit`.
+    decisions : Dataset
+    start : int, optional
+        Decisions to learn from before forecasts count; by default a tenth of them.
+    seed : int
+        Of the draws of hyperparameters.
+    **hyperparameters
+        Handed to the model.
+
+    Returns
+    -------
+    DataArray (time)
+        With the name of the model, and, where there are hyperparameters, how many draws of them still counted at the
+        end (``effective_prior_draws``) as attrs.
+    """
+    declare = find(model)
+    steps = decisions.sizes["time"]
+    begin = steps // 10 if start is None else start
+    if not 0 <= begin < steps:
+        raise InputError(
+            f"start={begin}: give a number from 0 to {steps - 1}, the decisions before the first forecast."
+        )
+    settings(declare, hyperparameters)
+    hindsight = getattr(sys.modules.get(getattr(declare, "__module__", "")), "HINDSIGHT", None)
+    if hindsight is not None:
+        raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
+    graph = declare(decisions, **hyperparameters)
+    attrs: dict[str, Any] = {"model": name_of(declare)}
+    if not graph.free_RVs:
+        told = pointwise(graph, as_posterior(given_values(graph), decisions))
+        found = None
+    else:
+        told, found = None, find_linear_gaussian(graph)
+    if told is not None:
+        scores = told.log_likelihood[0, 0]
+    elif found is None or set(graph.free_RVs) != {*found.variables, *found.hyperparameters}:
+        raise InputError(
+            f"'{name_of(declare)}' cannot forecast one step ahead: that is for beliefs that are linear and Gaussian, "
+            "with utilities linear in rho and a proper prior."
+        )
+    else:
+        scores, effective = _forecast(graph, found, seed, progressbar)
+        if found.hyperparameters:
+            attrs["effective_prior_draws"] = round(effective, 1)
+            if effective < LEAST_EFFECTIVE:
+                warnings.warn(
+                    f"only {effective:.1f} of {PRIOR_DRAWS} draws of the hyperparameters' prior count at the end: the "
+                    "forecasts are rough; give hyperparameters as numbers, or narrower priors.",
+                    InputWarning,
+                    stacklevel=2,
+                )
+    return xr.DataArray(
+        scores[begin:], {"time": decisions["time"].values[begin:]}, ["time"], "log_predictive", attrs=attrs
+    )
+
+
+def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar: bool = False) -> xr.DataArray:
+    """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it tells.
+
+    A model of one's own must be known by its name first (`icb_pymc.register`).
+    """
+    name = str(trace.attrs.get("model"))
+    if not name.isidentifier():
+        # A trace may come from anywhere: it names a model, but no file to be run.
+        raise InputError(f"this trace is of a model called '{name}', which is no name of a model.")
+    declare = find(name)
+    told = json.loads(trace.attrs.get("hyperparameters", "{}"))
+    defaults = settings(declare, {})
+    for name, value in told.items():
+        # Distributions and functions are told by their names, from which they cannot be made again.
+        is_word = isinstance(defaults.get(name), str) or name == "unit_of_time"
+        if isinstance(value, str) and not is_word:
+            raise InputError(
+                f"'{name}' of this trace was a distribution or a function ({value}), which no file can hold; call "
+                "icb_pymc.one_step_ahead with it."
+            )
+    given: dict[str, Any] = {
+        name: np.array(value) if isinstance(value, list) else value for name, value in told.items()
+    }
+    return one_step_ahead(declare, decisions_in(trace), start=start, progressbar=progressbar, **given)
+
+
+def _forecast(model: pm.Model, found: Found, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:
+    """Log probabilities of all choices, and how many draws of hyperparameters counted at the end."""
+    reader = LinearGaussianModel(model, found, with_rho=False)
+    point = model.initial_point()
+    places = [point]
+    if found.hyperparameters:
+        names = [model.rvs_to_values[rv].name for rv in found.hyperparameters]
+        drawn = pm.draw([_unconstrained(model, rv) for rv in found.hyperparameters], PRIOR_DRAWS, random_seed=seed)
+        places = [point | dict(zip(names, values, strict=True)) for values in zip(*drawn, strict=True)]
+    points: np.ndarray | None = None
+    scores = []
+    for place in track(places, "forecasts", disable=not progressbar, transient=True):
+        _, space = reader.state_space(reader.values(place))
+        if points is None:
+            points = normal_points(POINTS, int(np.diff(space.first).max(initial=1)))
+        log_predictive = np.empty(len(space.first) - 1)
+        predict_choices(space, points, log_predictive)
+        scores.append(log_predictive)
+    each = np.array(scores)
+    before = np.cumsum(each, axis=1) - each
+    weights = np.exp(each.sum(axis=1) - logsumexp(each.sum(axis=1)))
+    return logsumexp(before + each, axis=0) - logsumexp(before, axis=0), float(1 / (weights**2).sum())
+
+
+def _unconstrained(model: pm.Model, rv: Any) -> Any:
+    transform = model.rvs_to_transforms.get(rv)
+    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)

@@ -1,0 +1,196 @@
+"""Whether a declared model keeps the contract: names, dims, densities, and a simulation that inference agrees with."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pymc as pm
+import pytensor
+import xarray as xr
+from pymc.pytensorf import compile as compile_graph
+from pytensor.gradient import DisconnectedInputError, NullTypeGradError
+
+from icb_pymc.catalogue.lookup import Declare
+from icb_pymc.errors import InputError
+from icb_pymc.sample.simulation import dims_of, draw_decisions
+
+DIMS = {
+    "belief": ("time", "feature"),
+    "rho": ("time", "feature"),
+    "reward": ("time",),
+    "rho_env": ("feature",),
+    "chosen": ("time",),
+}
+# Draws of the prior at which log-densities are tried.
+TRIALS = 3
+
+
+class Declared(NamedTuple):
+    """A model for arrivals and for decisions, and draws of the former.
+
+    Attributes
+    ----------
+    simulated, inferred : pm.Model
+    drawn : dict of arrays (draw, ...)
+        What `draw_decisions` drew; the first are the choices that `inferred` was declared for.
+    decisions : Dataset
+        Those choices.
+    """
+
+    simulated: pm.Model
+    inferred: pm.Model
+    drawn: dict[str, np.ndarray]
+    decisions: xr.Dataset
+
+
+def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 0) -> xr.Dataset:
+    """Arrivals with standard normal features and all candidates available; rho_env is left to the model's prior."""
+    rng = np.random.default_rng(seed)
+    return xr.Dataset(
+        {
+            "context": (("time", "action", "feature"), rng.standard_normal((steps, actions, features))),
+            "available": (("time", "action"), np.ones((steps, actions), dtype=bool)),
+        },
+        coords={
+            "time": np.arange(1, steps + 1),
+            "action": np.arange(actions),
+            "feature": [f"feature_{i + 1}" for i in range(features)],
+        },
+    )
+
+
+def declare_both(
+    declare: Declare, name: str, arrivals: xr.Dataset, draws: int, seed: int, **hyperparameters: Any
+) -> tuple[Declared | None, list[str]]:
+    """A model declared for arrivals and for what it then chooses, or what is wrong with it."""
+    simulated = _try("arrivals (a dataset without 'chosen')", declare, arrivals, hyperparameters)
+    if not isinstance(simulated, pm.Model):
+        return None, [simulated]
+    problems = [f"in the simulation, {problem}" for problem in _shape_problems(simulated)]
+    if problems:
+        return None, problems
+    try:
+        drawn = draw_decisions(simulated, name, draws, seed)
+    except InputError as error:
+        return None, [str(error)]
+    decisions = arrivals.assign(chosen=("time", drawn["chosen"][0].astype(np.int64)))
+    inferred = _try("decisions", declare, decisions, hyperparameters)
+    if not isinstance(inferred, pm.Model):
+        return None, [inferred]
+    declared = Declared(simulated, inferred, drawn, decisions)
+    return declared, _shape_problems(inferred)
+
+
+def contract_problems(declared: Declared) -> list[str]:
+    """What does not keep the contract, in sentences; nothing if all is well."""
+    problems = _observation_problems(declared) or _agreement_problems(declared)
+    return problems or _density_problems(declared.inferred)
+
+
+def unknowns(model: pm.Model) -> list[str]:
+    """Names of the variables that are to be inferred, noise left out."""
+    return [rv.name for rv in model.free_RVs if not rv.name.endswith("_noise") and rv.name not in ("rho", "reward")]
+
+
+def _try(what: str, declare: Declare, data: xr.Dataset, hyperparameters: dict[str, Any]) -> Any:
+    try:
+        model = declare(data, **hyperparameters)
+    except InputError as error:
+        return f"it cannot be declared for {what}: {error}"
+    except Exception as error:
+        return f"it cannot be declared for {what}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    if not isinstance(model, pm.Model):
+        return f"it gives {type(model).__name__} and no pm.Model: end it with `return model`."
+    return model
+
+
+def _shape_problems(model: pm.Model) -> list[str]:
+    problems = []
+    for name, expected in DIMS.items():
+        if name in model.named_vars:
+            found = tuple(model.named_vars_to_dims.get(name) or ())
+            if found != expected:
+                told = f"has dims {found}" if found else "has no dims"
+                problems.append(f"`{name}` {told}, expected {expected}.")
+    if "chosen" not in model.named_vars:
+        problems.append("there is no `chosen`: say how choices are made, by `learn`, `follow` or `choose`.")
+    if not {"belief", "rho_env"} & set(model.named_vars):
+        problems.append("there is neither `belief` nor `rho_env`: name what the model is to tell, by pm.Deterministic.")
+    return problems
+
+
+def _observation_problems(declared: Declared) -> list[str]:
+    model = declared.inferred
+    chosen = [rv for rv in model.observed_RVs if rv.name == "chosen"]
+    if not chosen:
+        return ["`chosen` is not observed where decisions are given: use `learn`, `follow` or `choose`."]
+    value = np.asarray(model.rvs_to_values[chosen[0]].eval(mode="FAST_COMPILE"))
+    if not np.array_equal(value, declared.decisions["chosen"].values):
+        return ["`chosen` is observed, but not as the choices that the decisions hold."]
+    if declared.simulated.observed_RVs:
+        names = ", ".join(f"`{rv.name}`" for rv in declared.simulated.observed_RVs)
+        return [f"in the simulation {names} is observed: nothing is, before anyone has chosen."]
+    return []
+
+
+def _agreement_problems(declared: Declared) -> list[str]:
+    """Whether simulation and inference are about the same unknowns, of the same shape."""
+    drawn, model = declared.drawn, declared.inferred
+    problems = [
+        f"inference has an unknown `{name}` that the simulation does not draw."
+        for name in unknowns(model)
+        if name not in drawn
+    ]
+    problems += [
+        f"the simulation draws `{name}`, of which inference knows nothing."
+        for name in unknowns(declared.simulated)
+        if name not in model.named_vars
+    ]
+    if problems:
+        return problems
+    common = [name for name in drawn if name in model.named_vars and name != "chosen"]
+    try:
+        told = pm.draw([model[name] for name in common], random_seed=0, mode="FAST_COMPILE")
+    except NotImplementedError:
+        return ["a flat prior cannot be drawn from: give a proper one."]
+    for name, value in zip(common, told, strict=True):
+        one, other = drawn[name].shape[1:], np.shape(value)
+        if one != other:
+            dims = dims_of(model, name, len(other))
+            problems.append(f"`{name}` {dims} has shape {one} in the simulation, but {other} in inference.")
+    return problems
+
+
+def _density_problems(model: pm.Model) -> list[str]:
+    """Whether log-density and gradient are finite at draws of the prior."""
+    if not model.free_RVs:
+        return []
+    points = pm.draw([unconstrained(model, rv) for rv in model.free_RVs], TRIALS, random_seed=0, mode="FAST_COMPILE")
+    terms = [*model.basic_RVs, *model.potentials]
+    evaluate = compile_graph(model.value_vars, model.logp(sum=False), mode="FAST_COMPILE", on_unused_input="ignore")
+    for values in zip(*points, strict=True):
+        for term, value in zip(terms, evaluate(*values), strict=True):
+            if not np.isfinite(value).all():
+                return [f"the log-density of `{term.name}` is {_bad(value)} at a draw of the prior."]
+    moving = [value for value in model.value_vars if value.dtype.startswith("float")]
+    try:
+        gradients = pytensor.grad(model.logp(), moving, disconnected_inputs="ignore")
+    except (NotImplementedError, DisconnectedInputError, NullTypeGradError) as error:
+        return [f"the log-density has no gradient: {str(error).partition(chr(10))[0]}"]
+    slope = compile_graph(model.value_vars, gradients, mode="FAST_COMPILE", on_unused_input="ignore")
+    for values in zip(*points, strict=True):
+        for value, found in zip(moving, slope(*values), strict=True):
+            if not np.isfinite(found).all():
+                name = model.values_to_rvs[value].name
+                return [f"the gradient of the log-density by `{name}` is {_bad(found)} at a draw of the prior."]
+    return []
+
+
+def unconstrained(model: pm.Model, rv: Any) -> Any:
+    """A random variable on the scale that samplers move it on."""
+    transform = model.rvs_to_transforms.get(rv)
+    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
+
+
+def _bad(value: np.ndarray) -> str:
+    bad = np.asarray(value)[~np.isfinite(value)]
+    return "not a number" if np.isnan(bad).any() else f"{bad.flat[0]}"

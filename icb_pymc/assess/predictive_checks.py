@@ -1,0 +1,143 @@
+"""Whether choices are as a fitted model says: calibration of its choice probabilities, and accuracy against chance.
+
+The probabilities are those given all choices but the one at hand: given it too, the chosen candidate would seem more
+probable than it was. Choices that come later are known to them: a model that passes may still forecast badly (see
+`icb_pymc.one_step_ahead`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from icb_pymc.errors import InputError
+from icb_pymc.results.inference_data import InferenceData, group, group_names
+
+BINS, WINDOWS, LEAST_IN_WINDOW = 10, 20, 10
+REPLICATES, BAND = 400, (0.05, 0.95)
+
+
+@dataclass(frozen=True)
+class ChoiceCheck:
+    """What `check_choices` found; printing it tells it in a line.
+
+    Attributes
+    ----------
+    accuracy, expected_accuracy, chance : float
+        Share of decisions at which the most probable candidate was chosen, what it would be if the probabilities were
+        right, and that of choices at random. Decisions without an alternative are left out.
+    calibration : DataFrame
+        By bins of predicted probability: `predicted` mean, `observed` share, `count` of candidates, and `low` and
+        `high`, between which the share would lie in nine of ten logs if the probabilities were right.
+    calibration_error : float
+        Mean distance of observed shares and predictions.
+    expected_error : tuple of float
+        Between these it would lie in nine of ten logs if the probabilities were right.
+    over_time : DataFrame
+        `accuracy`, `expected_accuracy` and `chance` in successive windows of `count` decisions, from `start` to `end`.
+    """
+
+    accuracy: float
+    expected_accuracy: float
+    chance: float
+    calibration: pd.DataFrame
+    calibration_error: float
+    expected_error: tuple[float, float]
+    over_time: pd.DataFrame
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the distance is no larger than chance alone would make it."""
+        return self.calibration_error <= self.expected_error[1]
+
+    def __str__(self) -> str:
+        low, high = self.expected_error
+        fit = "as expected" if self.is_calibrated else "more than expected: the model's probabilities are off"
+        return (
+            f"{self.accuracy:.0%} are the candidate that the model holds most probable (it expects "
+            f"{self.expected_accuracy:.0%}; by chance {self.chance:.0%}); "
+            f"calibration error {self.calibration_error:.3f}, {fit} ({low:.3f} to {high:.3f} if it were right)"
+        )
+
+
+def has_probabilities(trace: InferenceData) -> bool:
+    """Whether a trace holds the choice probabilities that the checks need, of more than one candidate."""
+    return "choice_probabilities" in group_names(trace) and bool(_open(trace).any())
+
+
+def check_choices(trace: InferenceData) -> ChoiceCheck:
+    """Compare the choices in a trace with the probabilities that its draws give them.
+
+    Parameters
+    ----------
+    trace : InferenceData
+        Of `icb_pymc.fit`, with `choice_probabilities`.
+    """
+    if "choice_probabilities" not in group_names(trace):
+        raise InputError(
+            "this trace has no choice probabilities: fit it anew, with all times and with the log-likelihood; point "
+            "estimates by EM or T-REX have none."
+        )
+    is_open = _open(trace)
+    if not is_open.any():
+        raise InputError("no decision of this trace had more than one candidate: there is nothing to predict.")
+    probability = group(trace, "choice_probabilities")["probability"].values[is_open]
+    available = group(trace, "constant_data")["available"].values.astype(bool)[is_open]
+    chosen = group(trace, "observed_data")["chosen"].values[is_open]
+    time = group(trace, "constant_data")["time"].values[is_open]
+
+    rng = np.random.default_rng(0)
+    # Choices that the probabilities would make, by inversion of their cumulative sums.
+    edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
+    uniform = rng.random((REPLICATES, len(chosen), 1))
+    replicated = (uniform > edges).sum(axis=-1)
+    bins = np.minimum((probability * BINS).astype(int), BINS - 1)
+    observed = _shares(chosen[None], bins, available)[0]
+    shares = _shares(replicated, bins, available)
+    counts = np.bincount(bins[available], minlength=BINS)
+    filled = counts > 0
+    predicted = np.bincount(bins[available], probability[available], BINS)[filled] / counts[filled]
+    low, high = np.quantile(shares[:, filled], BAND, axis=0)
+    calibration = pd.DataFrame(
+        {"predicted": predicted, "observed": observed[filled], "count": counts[filled], "low": low, "high": high}
+    )
+    errors = np.abs(shares[:, filled] - predicted) @ counts[filled] / counts.sum()
+    hit, expected, chance = probability.argmax(axis=1) == chosen, probability.max(axis=1), 1 / available.sum(axis=1)
+    lower, upper = np.quantile(errors, BAND)
+    return ChoiceCheck(
+        float(hit.mean()),
+        float(expected.mean()),
+        float(chance.mean()),
+        calibration,
+        float(np.abs(observed[filled] - predicted) @ counts[filled] / counts.sum()),
+        (float(lower), float(upper)),
+        _over_time(time, hit, expected, chance),
+    )
+
+
+def _open(trace: InferenceData) -> np.ndarray:
+    """At which decisions there was a choice to make."""
+    return group(trace, "constant_data")["available"].values.sum(axis=1) > 1
+
+
+def _shares(chosen: np.ndarray, bins: np.ndarray, available: np.ndarray) -> np.ndarray:
+    """Share of the candidates in each bin that were chosen (replicate, bin), for choices (replicate, time)."""
+    steps = np.arange(bins.shape[0])
+    counts = np.maximum(np.bincount(bins[available], minlength=BINS), 1)
+    return np.array([np.bincount(bins[steps, row], minlength=BINS) / counts for row in chosen])
+
+
+def _over_time(time: np.ndarray, hit: np.ndarray, expected: np.ndarray, chance: np.ndarray) -> pd.DataFrame:
+    windows = np.array_split(np.arange(len(time)), max(1, min(WINDOWS, len(time) // LEAST_IN_WINDOW)))
+    rows = [
+        {
+            "start": time[window[0]],
+            "end": time[window[-1]],
+            "count": len(window),
+            "accuracy": hit[window].mean(),
+            "expected_accuracy": expected[window].mean(),
+            "chance": chance[window].mean(),
+        }
+        for window in windows
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,157 @@
+"""Inference from logs that a model drew itself, one after the other, compiling as little as possible."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from pymc.pytensorf import compile as compile_graph
+
+from icb_pymc.assess.model_requirements import Declared, unconstrained, unknowns
+from icb_pymc.catalogue.lookup import Declare, companion
+from icb_pymc.declare.model import CHOICES
+from icb_pymc.results.inference_data import begin_chain, group
+from icb_pymc.sample.fitting import fit
+from icb_pymc.steps.assign import alternating_steps
+from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+
+# Draws of a replicate that its ranks are counted by, and components of a variable that are looked at.
+KEPT, MOST = 49, 4
+# By default.
+DRAWS, NUTS_DRAWS = 400, 200
+Quantities = dict[str, np.ndarray]
+
+
+class Replicates:
+    """Logs drawn by a model, and what its inference tells of each.
+
+    Where NUTS samples, its functions are compiled once and given other choices. Where our own steps do, or choices
+    enter in a way that cannot be changed after the declaration, each log is fitted anew.
+    """
+
+    def __init__(
+        self,
+        declare: Declare,
+        declared: Declared,
+        arrivals: xr.Dataset,
+        draws: int | None,
+        seed: int,
+        hyperparameters: dict[str, Any],
+    ) -> None:
+        self.seed = seed
+        self._declare, self._declared, self._arrivals = declare, declared, arrivals
+        self._draws, self._hyperparameters = draws, hyperparameters
+        model = declared.inferred
+        self._names: list[str] = [
+            name for name in ("belief", "rho_env") if name in model.named_vars and name in declared.drawn
+        ]
+        self._names += [name for name in unknowns(model) if name not in self._names]
+        self._nuts: _Nuts | None = None
+        self._is_prepared = False
+
+    def prepare(self) -> None:
+        """Compile what can be compiled beforehand."""
+        if not self._is_prepared:
+            model = self._declared.inferred
+            knows_own = companion(self._declare, "steps") is not None or find_linear_gaussian(model) is not None
+            if not knows_own and not alternating_steps(model) and self._can_be_given_choices():
+                self._nuts = _Nuts(model, self._names, self._draws or NUTS_DRAWS)
+            self._is_prepared = True
+
+    def infer(self, replicate: int) -> tuple[dict[str, float], Quantities]:
+        """The truth and the posterior draws of every quantity in a replicate."""
+        self.prepare()
+        chosen = self._declared.drawn["chosen"][replicate].astype(np.int64)
+        truth = {name: self._declared.drawn[name][replicate][None] for name in self._names}
+        if self._nuts is not None:
+            draws = self._nuts.sample(chosen, [self.seed, replicate])
+        else:
+            draws = self._fitted(chosen, replicate)
+        told = self._quantities(truth, chosen)
+        return {name: float(value[0]) for name, value in told.items()}, self._quantities(draws, chosen)
+
+    def _fitted(self, chosen: np.ndarray, replicate: int) -> Quantities:
+        seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
+        trace = fit(
+            self._declare,
+            self._arrivals.assign(chosen=("time", chosen)),
+            draws=self._draws or DRAWS,
+            chains=1,
+            cores=1,
+            seed=seed,
+            log_likelihood=False,
+            progressbar=False,
+            **self._hyperparameters,
+        )
+        posterior = group(trace, "posterior")
+        return {name: posterior[name].values[0] for name in self._names}
+
+    def _quantities(self, values: Quantities, chosen: np.ndarray) -> Quantities:
+        """Scalars (draw,): components of what is unknown, of beliefs at two times, and how these agree with choices."""
+        told: Quantities = {}
+        for name, array in values.items():
+            if name == "belief":
+                times = array.shape[1]
+                for place, at in (("halfway", times // 2), ("at the end", times - 1)):
+                    told |= _components(f"belief {place}", array[:, at], self._arrivals["feature"].values)
+                context = self._arrivals["context"].values
+                taken = context[np.arange(times), chosen] - context.mean(axis=1)
+                told["belief, as choices show it"] = (array * taken).sum(axis=(1, 2))
+            else:
+                dims = self._declared.inferred.named_vars_to_dims.get(name) or ()
+                labels = self._arrivals["feature"].values if tuple(dims) == ("feature",) else None
+                told |= _components(name, array, labels)
+        return told
+
+    def _can_be_given_choices(self) -> bool:
+        """Whether a model given other choices is the model declared for them."""
+        model, drawn = self._declared.inferred, self._declared.drawn["chosen"]
+        others = [row for row in drawn if not np.array_equal(row, drawn[0])]
+        if CHOICES not in model.named_vars or not others:
+            return False
+        chosen = others[0].astype(np.int64)
+        point = pm.draw([unconstrained(model, rv) for rv in model.free_RVs], random_seed=0, mode="FAST_COMPILE")
+        declared = self._declare(self._arrivals.assign(chosen=("time", chosen)), **self._hyperparameters)
+        with model:
+            pm.set_data({CHOICES: chosen})
+        densities = [
+            compile_graph(one.value_vars, one.logp(), mode="FAST_COMPILE")(*point) for one in (model, declared)
+        ]
+        return bool(np.isclose(*densities))
+
+
+class _Nuts:
+    """NUTS, compiled once for all choices."""
+
+    def __init__(self, model: pm.Model, names: list[str], draws: int) -> None:
+        self._model, self._names, self._draws = model, names, draws
+        with model:
+            self._step = pm.NUTS()
+        self._fresh = self._step.sampling_state
+        graphs = model.replace_rvs_by_values([model[name] for name in names])
+        self._tell: Callable[..., Any] = compile_graph(model.value_vars, graphs, on_unused_input="ignore")
+        self._start = model.initial_point()
+
+    def sample(self, chosen: np.ndarray, seed: list[int]) -> Quantities:
+        """Draws (draw, ...) of the named variables given these choices."""
+        with self._model:
+            pm.set_data({CHOICES: chosen})
+        self._step.sampling_state = self._fresh
+        begin_chain(self._step, np.random.default_rng(seed), self._draws, self._draws)
+        point, told = self._start, []
+        for i in range(2 * self._draws):
+            if i == self._draws:
+                self._step.stop_tuning()
+            point, _ = self._step.step(point)
+            if i >= self._draws:
+                told.append(self._tell(*(point[value.name] for value in self._model.value_vars)))
+        return {name: np.array(path) for name, path in zip(self._names, zip(*told, strict=True), strict=True)}
+
+
+def _components(name: str, array: np.ndarray, labels: Any) -> Quantities:
+    flat = array.reshape(len(array), -1)
+    if flat.shape[1] == 1:
+        return {name: flat[:, 0]}
+    told = [str(i) for i in range(flat.shape[1])] if labels is None else labels
+    return {f"{name} [{told[i]}]": flat[:, i] for i in range(min(flat.shape[1], MOST))}

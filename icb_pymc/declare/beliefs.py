@@ -1,0 +1,219 @@
+"""Parts to declare a belief model with."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pytensor.compile.builders import OpFromGraph
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.declare.scan_over_time import scan_over_time
+
+
+class GaussianBelief(NamedTuple):
+    """Belief P_beta = N(mean, root root') over the reward parameter.
+
+    The covariance is kept as a square root: a rank-one update of it stays positive definite for any
+    number of decisions, and a draw needs no factorisation.
+    """
+
+    mean: TensorVariable
+    root: TensorVariable
+
+    def draw(self, noise: TensorVariable) -> TensorVariable:
+        """rho ~ N(mu, Sigma), made from standard normal `noise`."""
+        return self.mean + (self.root * noise).sum(axis=-1)
+
+    def variance(self, context: TensorVariable) -> TensorVariable:
+        """x' Sigma x for each row x of `context`."""
+        projected = (context[..., :, None] * self.root).sum(axis=-2)
+        return (projected**2).sum(axis=-1)
+
+
+class PointBelief(NamedTuple):
+    """A belief that is one estimate of the reward parameter and knows nothing of how sure it is."""
+
+    mean: TensorVariable
+
+
+# Any named tuple of tensors with a `mean` is a belief.
+Belief = Any
+
+
+def isotropic_belief(mean: Any, variance: Any, features: int) -> GaussianBelief:
+    """N(mean, variance I) over `features` weights."""
+    return GaussianBelief(
+        mean=pt.as_tensor(mean, dtype="float64") * np.ones(features),
+        root=pt.sqrt(pt.as_tensor(variance, dtype="float64")) * np.eye(features),
+    )
+
+
+def bayesian_update(
+    belief: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
+) -> GaussianBelief:
+    """Posterior of the reward parameter after one reward (equation 1 of the paper).
+
+    Sigma' = (Sigma^-1 + x x' / sigma^2)^-1 and mu' = Sigma' (Sigma^-1 mu + r x / sigma^2), written as
+    Potter's rank-one update of the square root, so that nothing is inverted.
+    """
+    projected = (belief.root * chosen_context[:, None]).sum(axis=0)
+    gain = (belief.root * projected).sum(axis=-1)
+    predictive_variance = sigma**2 + (projected**2).sum()
+    surprise = reward - (belief.mean * chosen_context).sum()
+    shrinkage = 1.0 / (predictive_variance + sigma * pt.sqrt(predictive_variance))
+    return GaussianBelief(
+        mean=belief.mean + gain * surprise / predictive_variance,
+        root=belief.root - shrinkage * gain[:, None] * projected,
+    )
+
+
+def run_updates(
+    initial: Belief,
+    update: Callable[[Belief, TensorVariable, TensorVariable], Belief],
+    chosen_context: TensorVariable,
+    reward: TensorVariable,
+) -> Belief:
+    """All beliefs beta_1, ..., beta_T: one update function, run by scan over what was chosen and felt.
+
+    Parameters
+    ----------
+    initial : named tuple of tensors
+        beta_1.
+    update : callable
+        ``update(belief, chosen_context, reward) -> belief``, the belief-update function f.
+    chosen_context : tensor (time, feature)
+        x_t[a_t].
+    reward : tensor (time,)
+
+    Returns
+    -------
+    named tuple of tensors
+        With a leading time dimension.
+    """
+
+    def one_update(
+        context_t: TensorVariable, reward_t: TensorVariable, *fields: TensorVariable
+    ) -> tuple[TensorVariable, ...]:
+        return tuple(update(type(initial)(*fields), context_t, reward_t))
+
+    later = scan_over_time(one_update, [chosen_context[:-1], reward[:-1]], list(initial))
+    return type(initial)(*(pt.concatenate([first[None], rest]) for first, rest in zip(initial, later, strict=True)))
+
+
+class BayesianLearning(OpFromGraph):
+    """The graph of `bayesian_learning`, kept whole so that steps can see that a path is made by equation 1."""
+
+
+def bayesian_learning(
+    initial: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
+) -> GaussianBelief:
+    """All beliefs of a Bayesian learner: `run_updates` with `bayesian_update`."""
+    inputs = [pt.as_tensor(value, dtype="float64") for value in (*initial, chosen_context, reward, sigma)]
+    mean, root, context, felt, noise = dummies = [value.type() for value in inputs]
+    path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, felt)
+    return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
+
+
+class PredictionErrorLearning(OpFromGraph):
+    """The graph of `prediction_error_learning`, kept whole so that steps can see that beliefs are linear in rewards."""
+
+
+def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, reward: Any) -> TensorVariable:
+    """Means (time, feature) of a learner by prediction errors: mu_{t+1} = mu_t + g_t (r_t - <mu_t, x_t>).
+
+    Parameters
+    ----------
+    start_mean : tensor (feature,)
+        mu_1.
+    gain : tensor (time - 1, feature)
+        g_t: a learning rate times x_t for the delta rule, Sigma_t x_t / (sigma^2 + x_t' Sigma_t x_t) for equation 1.
+    chosen_context : tensor (time, feature)
+        x_t[a_t].
+    reward : tensor (time,)
+    """
+    inputs = [pt.as_tensor(value, dtype="float64") for value in (start_mean, gain, chosen_context, reward)]
+    start, gains, context, felt = dummies = [value.type() for value in inputs]
+    later = scan_over_time(
+        lambda gain_t, context_t, reward_t, mean: (mean + gain_t * (reward_t - (mean * context_t).sum()),),
+        [gains, context[:-1], felt[:-1]],
+        [start],
+    )
+    path = pt.concatenate([start[None], later[0]])
+    return PredictionErrorLearning(dummies, [path], inline=True)(*inputs)
+
+
+class ConstantWithin(OpFromGraph):
+    """The graph of `constant_within`, kept whole so that steps can see that beliefs are constant within folds."""
+
+
+def constant_within(weights: Any, fold: Any) -> TensorVariable:
+    """Beliefs (time, feature) that are `weights[fold_t]`: they change only where a new fold begins.
+
+    Parameters
+    ----------
+    weights : tensor (fold, feature)
+    fold : tensor of int (time,)
+        Which fold each decision belongs to, in order: 0, ..., 0, 1, ..., 1, and so on. All zero: beliefs never change.
+    """
+    inputs = [pt.as_tensor(weights, dtype="float64"), pt.as_tensor(fold, dtype="int64")]
+    dummies = [value.type() for value in inputs]
+    return ConstantWithin(dummies, [dummies[0][dummies[1]]], inline=True)(*inputs)
+
+
+class BeliefSampleRV(SymbolicRandomVariable):
+    """Random graph of `BeliefSample`."""
+
+    name = "belief_sample"
+    extended_signature = "[rng],[size],(k),(k,k)->[rng],(k)"
+    _print_name = ("BeliefSample", "\\operatorname{BeliefSample}")
+
+    @classmethod
+    def rv_op(cls, mean: Any, root: Any, *, size: Any = None, rng: Any = None) -> TensorVariable:
+        mean, root = pt.as_tensor(mean), pt.as_tensor(root)
+        size = normalize_size_param(size)
+        shape = mean.shape if rv_size_is_none(size) else (*size, mean.shape[-1])
+        noise = pm.Normal.dist(shape=shape, rng=rng)
+        next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
+        sample = mean + (root * noise[..., None, :]).sum(axis=-1)
+        inputs = [rng, size, mean, root]
+        return cls(inputs=inputs, outputs=[next_rng, sample])(*inputs)
+
+
+class BeliefSample(Continuous):
+    r"""The reward parameter that the agent draws from its belief, :math:`\rho_t \sim N(\mu_t, L_t L_t')`.
+
+    Parameters
+    ----------
+    mean : tensor (..., feature)
+    root : tensor (feature, feature) or (..., feature, feature)
+        A square root L of the covariance: one for all decisions, or one each.
+    """
+
+    rv_type = BeliefSampleRV
+    rv_op = BeliefSampleRV.rv_op
+
+    @classmethod
+    def dist(cls, mean: Any, root: Any, **kwargs: Any) -> TensorVariable:
+        # Whoever declares one gets our steps from plain `pm.sample()`; here, since the steps import this file.
+        import icb_pymc.steps  # noqa: F401
+
+        return super().dist([pt.as_tensor(mean), pt.as_tensor(root)], **kwargs)
+
+    def support_point(rv, size, mean, root):  # type: ignore[no-untyped-def]
+        return mean if rv_size_is_none(size) else pt.zeros((*size, 1)) + mean
+
+    def logp(value, mean, root):  # type: ignore[no-untyped-def]
+        if root.type.ndim == 2:
+            # One factorisation for all decisions.
+            whitened = pt.linalg.solve(root, (value - mean).reshape((-1, value.shape[-1])).T, b_ndim=2).T
+            squares = (whitened**2).sum(axis=-1).reshape(value.shape[:-1])
+        else:
+            squares = (pt.linalg.solve(root, value - mean, b_ndim=1) ** 2).sum(axis=-1)
+        log_scale = pt.log(pt.abs(pt.linalg.det(root)))
+        return -0.5 * squares - log_scale - 0.5 * value.shape[-1] * np.log(2 * np.pi)

@@ -1,0 +1,127 @@
+"""Parts to declare models with whose weights are constant within folds of decisions: IRL in pieces."""
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+from pytensor.tensor.variable import TensorVariable
+from scipy.optimize import linprog
+
+from icb_pymc.declare.priors import FlatWeights
+from icb_pymc.declare.processes import as_covariance
+from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
+
+PRIORS = ("gaussian", "flat")
+
+
+def one_fold(steps: int) -> np.ndarray:
+    """The fold of each decision where there is one only: zeros (time,)."""
+    return np.zeros(steps, dtype=np.int64)
+
+
+def equal_folds(steps: int, folds: Any) -> np.ndarray:
+    """The fold of each decision (time,): fold j holds t = 1 + floor((j - 1) T / M), ..., floor(j T / M)."""
+    number = whole_number("folds", folds, steps, "decisions")
+    ends = np.arange(1, number + 1) * steps // number
+    return np.searchsorted(ends, np.arange(steps), side="right")
+
+
+def whole_number(name: str, value: Any, most: int, of_what: str) -> int:
+    """A hyperparameter that counts, from 1 to `most`."""
+    if not isinstance(value, (int, float, np.integer)) or not (float(value).is_integer() and 1 <= value <= most):
+        raise InputError(f"{name}={value}: give a whole number from 1 to {most}, the number of {of_what}.")
+    return int(value)
+
+
+def declare_folds(fold: np.ndarray) -> TensorVariable:
+    """Folds as data of the model: `fold_of_decision` (time), and `change_point` (fold).
+
+    A change point t^(j) is the number of the last decision of fold j, counted from 1; the last one is T.
+    """
+    model = pm.modelcontext(None)
+    folds = int(fold[-1]) + 1
+    model.add_coords({"fold": np.arange(1, folds + 1)})
+    pm.Data("change_point", np.searchsorted(fold, np.arange(folds), side="right"), dims="fold")
+    return pm.Data("fold_of_decision", fold, dims="time")
+
+
+def declared_folds(model: pm.Model) -> xr.Dataset:
+    """What `declare_folds` put into a model, for its trace; empty if there are no folds."""
+    names = [name for name in ("fold_of_decision", "change_point") if name in model.named_vars]
+    found = {name: (model.named_vars_to_dims[name], model[name].get_value()) for name in names}
+    return xr.Dataset(found, {"fold": np.asarray(model.coords["fold"])} if found else {})
+
+
+def prior_moments(features: int, mean: Any, covariance: Any) -> tuple[TensorVariable, TensorVariable]:
+    """Mean (feature) and covariance of the Gaussian prior of weights: by default N(-1/k, (2/k)^2 I)."""
+    return (
+        pt.as_tensor(-1 / features if mean is None else mean, dtype="float64") * np.ones(features),
+        as_covariance((2 / features) ** 2 if covariance is None else covariance, features),
+    )
+
+
+def fold_weights(prior: str, mean: Any, covariance: Any) -> TensorVariable:
+    """`weights` (fold, feature) of a model, independent a priori; all start at the prior's mean, or at -1/k."""
+    model = pm.modelcontext(None)
+    check_prior(prior, mean, covariance)
+    if prior == "flat":
+        return FlatWeights("weights", dims=("fold", "feature"))
+    centre, spread = prior_moments(len(model.coords["feature"]), mean, covariance)
+    return pm.MvNormal("weights", mu=centre, cov=spread, dims=("fold", "feature"))
+
+
+def check_prior(prior: str, mean: Any, covariance: Any) -> None:
+    """Refuse what is no prior."""
+    if prior not in PRIORS:
+        raise InputError(f"prior={prior!r}: it is {' or '.join(repr(word) for word in PRIORS)}.")
+    if prior == "flat" and not (mean is None and covariance is None):
+        raise InputError("a flat prior has no prior_mean or prior_covariance: leave them out, or leave out 'flat'.")
+
+
+def contrasts_of(decisions: xr.Dataset, alpha: float = 1.0) -> Contrasts:
+    """alpha (x_t[a] - x_t[a_t]) of all alternatives that were not chosen."""
+    context, available, chosen = (decisions[name].values for name in ("context", "available", "chosen"))
+    return choice_contrasts(context, available, chosen, alpha)
+
+
+def warn_of_improper_folds(decisions: xr.Dataset, fold: np.ndarray, first: int = 0) -> None:
+    """Warn of folds whose choices leave no proper posterior under a flat prior; those before `first` tell nothing."""
+    if "chosen" not in decisions:
+        return
+    contrasts = contrasts_of(decisions)
+    ends = np.searchsorted(fold, np.arange(int(fold[-1]) + 2))
+    ends[0] = first
+    rows = contrasts.first[ends]
+    pinned = [pins_down(contrasts.values[begin:end]) for begin, end in pairwise(rows)]
+    if not all(pinned):
+        warnings.warn(
+            f"under a flat prior {len(pinned) - sum(pinned)} of {len(pinned)} folds have no proper posterior: their "
+            "choices fit ever better as weights grow, so that draws tell where the sampler started and how long it "
+            "ran; the default prior is proper.",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def pins_down(contrasts: np.ndarray) -> bool:
+    """Whether the likelihood of choices falls in every direction, so that a flat prior leaves a proper posterior.
+
+    It does not where some w has c'w <= 0 for every contrast c: then all choices are explained ever better, or no worse,
+    as weights move along w. That is always so if there are fewer contrasts than features, or as many.
+
+    Parameters
+    ----------
+    contrasts : array (N, feature)
+        x_t[a] - x_t[a_t] of all alternatives that were not chosen, at any scale.
+    """
+    rows, features = contrasts.shape
+    if rows <= features or np.linalg.matrix_rank(contrasts) < features:
+        return False
+    slope = contrasts.sum(axis=0)
+    found = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
+    return bool(found.fun > -1e-9 * np.abs(contrasts).sum())

@@ -1,0 +1,86 @@
+"""What kind of learner a declared one is, found out by trying its functions on numbers."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.pytensorf import compile as compile_graph
+from pytensor.tensor.variable import TensorVariable
+
+from icb_pymc.declare.beliefs import Belief
+
+ActOn = Callable[[Belief, TensorVariable], TensorVariable]
+Bonus = Callable[[Belief, TensorVariable], TensorVariable]
+Update = Callable[[Belief, TensorVariable, TensorVariable], Belief]
+
+SCALES = (0.1, 1.0, 10.0)
+
+
+def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | None = None) -> bool:
+    """Whether mu' = mu + gain (r - <mu, x>), and neither the gain nor the rest of the belief depends on mu or r.
+
+    Nor may a bonus depend on mu. Two updates in a row are tried, since the first belief may be a special one.
+    """
+    if initial._fields[0] != "mean":
+        return False
+    actions = len(pm.modelcontext(None).coords["action"])
+    mean, context, candidates = pt.vector(), pt.matrix(), pt.matrix()
+    rewards = pt.vector()
+    one = pt.as_tensor(1.0)
+    told, blank = initial._replace(mean=mean), initial._replace(mean=pt.zeros_like(mean))
+    pairs = []
+    for step in range(2):
+        x, reward = context[step], rewards[step]
+        later, blank_later = update(told, x, reward), update(blank, x, one)
+        expected = told.mean + blank_later.mean * (reward - (told.mean * x).sum())
+        pairs += [(later.mean, expected), *zip(later[1:], blank_later[1:], strict=True)]
+        if bonus is not None:
+            pairs.append((bonus(told, candidates), bonus(blank, candidates)))
+        told, blank = later, blank_later._replace(mean=pt.zeros_like(mean))
+    features = len(pm.modelcontext(None).coords["feature"])
+    shapes = [(features,), (2, features), (2,), (actions, features)]
+    return _are_equal(pairs, [mean, context, rewards, candidates], shapes)
+
+
+def acts_on_mean(initial: Belief, act_on: ActOn) -> bool:
+    """Whether what is acted upon is the mean of the belief."""
+    return _acts(initial, act_on, lambda belief, noise: belief.mean)
+
+
+def draws_from_belief(initial: Belief, act_on: ActOn) -> bool:
+    """Whether what is acted upon is a draw from a Gaussian belief."""
+    has_root = initial._fields[:2] == ("mean", "root")
+    return has_root and _acts(initial, act_on, lambda belief, noise: belief.mean + (belief.root * noise).sum(axis=-1))
+
+
+def _acts(initial: Belief, act_on: ActOn, expected: ActOn) -> bool:
+    mean, noise = pt.vector(), pt.vector()
+    belief = initial._replace(mean=mean)
+    features = len(pm.modelcontext(None).coords["feature"])
+    return _are_equal([(act_on(belief, noise), expected(belief, noise))], [mean, noise], [(features,)] * 2)
+
+
+def _are_equal(
+    pairs: Sequence[tuple[TensorVariable, TensorVariable]],
+    inputs: list[TensorVariable],
+    shapes: Sequence[tuple[int, ...]],
+) -> bool:
+    """Whether the two graphs of each pair give the same, for inputs of several sizes and draws of what is unknown."""
+    graphs = [side for pair in pairs for side in pair]
+    # A Python linker: compiling code would take longer than these few evaluations.
+    evaluate = compile_graph(inputs, graphs, mode="FAST_COMPILE", random_seed=0, on_unused_input="ignore")
+    rng = np.random.default_rng(0)
+    for scale in SCALES:
+        for _ in range(2):
+            try:
+                found = evaluate(*(scale * rng.standard_normal(shape) for shape in shapes))
+            except NotImplementedError:
+                # A prior that cannot be drawn from.
+                return False
+            size = 1e-8 * (1 + max(np.abs(values).max(initial=0.0) for values in found))
+            if any(
+                not np.abs(one - two).max(initial=0.0) <= size for one, two in zip(found[::2], found[1::2], strict=True)
+            ):
+                return False
+    return True

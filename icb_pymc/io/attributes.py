@@ -1,0 +1,15 @@
+"""What the attributes of a file can hold: hyperparameters as JSON."""
+
+import json
+from typing import Any
+
+
+def as_json(hyperparameters: dict[str, Any]) -> str:
+    """Hyperparameters as JSON for a file's attributes; arrays as lists, random variables by name."""
+    return json.dumps(hyperparameters, default=_plain, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return getattr(value, "name", None) or repr(value)

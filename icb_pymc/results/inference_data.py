@@ -1,0 +1,124 @@
+"""Results on both PyMC lines: `arviz.InferenceData` on PyMC 5, `xarray.DataTree` on PyMC 6, the same groups on disk.
+
+Everything that differs between the two lines is in this file.
+"""
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from icb_pymc.errors import InputError
+from icb_pymc.io.netcdf import netcdf_bytes
+
+InferenceData = Any
+"""`arviz.InferenceData` or `xarray.DataTree`."""
+
+
+def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> InferenceData:
+    """A result made of named groups (posterior, sample_stats, ...)."""
+    if _on_pymc_6():
+        tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+        tree.attrs.update(attrs)
+        return tree
+    import arviz as az
+
+    with warnings.catch_warnings():
+        # A group that the schema does not know, such as the path of EM, is no mistake.
+        warnings.filterwarnings("ignore", message=".*group is not defined in the InferenceData scheme")
+        return az.InferenceData(attrs=dict(attrs), **groups)
+
+
+def group_names(result: InferenceData) -> list[str]:
+    """Names of the groups that a result has."""
+    return list(result.children) if isinstance(result, xr.DataTree) else list(result.groups())
+
+
+def group(result: InferenceData, name: str) -> xr.Dataset:
+    """One group as a plain Dataset; empty if there is none."""
+    if name not in group_names(result):
+        return xr.Dataset()
+    return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
+
+
+def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Expected log predictive density of each observation left out, by ArviZ's PSIS-LOO, and Pareto's k.
+
+    Parameters
+    ----------
+    log_likelihood : Dataset
+        One variable (chain, draw, ...).
+    relative_efficiency : float
+        Effective draws per draw.
+    """
+    import arviz as az
+
+    # ArviZ asks for a posterior, if only to count its draws.
+    sizes = {"size": log_likelihood[next(iter(log_likelihood))].isel({"time": 0}, drop=True)}
+    result = from_groups({"posterior": xr.Dataset(sizes), "log_likelihood": log_likelihood}, {})
+    with warnings.catch_warnings():
+        # High values of k are the caller's to tell.
+        warnings.simplefilter("ignore")
+        found = az.loo(result, pointwise=True, reff=relative_efficiency)
+    return found.elpd_i if hasattr(found, "elpd_i") else found.loo_i, found.pareto_k
+
+
+def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:
+    """The contents of a compressed netCDF4 file, one group of the file to a group of the result."""
+    groups = {"/": xr.Dataset(attrs=_plain(attrs))}
+    for name in group_names(result):
+        groups[name] = dataset = group(result, name).copy()
+        dataset.attrs = _plain(dataset.attrs)
+        for variable in dataset.variables:
+            dataset[variable].attrs = _plain(dataset[variable].attrs)
+            _refuse_objects(dataset[variable], f"{name}/{variable}")
+    return netcdf_bytes(groups)
+
+
+def _plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes that netCDF has types for: numbers, text, and arrays of them; everything else as JSON."""
+    plain = {}
+    for name, value in attrs.items():
+        if isinstance(value, (bool, np.bool_)):
+            value = int(value)
+        is_plain = isinstance(value, (str, int, float)) or np.asarray(value).dtype.kind in "iufU"
+        plain[str(name)] = value if is_plain else json.dumps(value, default=str)
+    return plain
+
+
+def _refuse_objects(values: xr.DataArray, name: str) -> None:
+    if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values.values.flat):
+        raise InputError(f"'{name}' holds Python objects, which a trace cannot hold; make them numbers or text.")
+
+
+def read_groups(path: Path) -> InferenceData:
+    """Read a file made by `as_netcdf` on either line."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "r") as file:
+        names = list(file.groups)
+    with xr.open_dataset(path, engine="h5netcdf") as root:
+        attrs = dict(root.attrs)
+    groups = {}
+    for name in names:
+        with xr.open_dataset(path, group=name, engine="h5netcdf") as dataset:
+            groups[name] = dataset.load()
+    return from_groups(groups, attrs)
+
+
+def begin_chain(step: Any, generator: np.random.Generator, tune: int, draws: int) -> None:
+    """Hand a step method the generator of a chain, as `pm.sample` does."""
+    if _on_pymc_6():
+        step.setup_chain(generator, tune, draws)
+    else:
+        step.set_rng(generator)
+
+
+def _on_pymc_6() -> bool:
+    import pymc as pm
+
+    return int(pm.__version__.split(".")[0]) >= 6

@@ -1,0 +1,88 @@
+"""A trace made small enough to be sent: fewer draws, fewer times, half the digits; and it says so."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import xarray as xr
+
+from icb_pymc.errors import InputError
+from icb_pymc.io.machine import size_in_words
+from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
+from icb_pymc.results.kept_times import check_dtype, positions_to_keep
+
+# The decisions stay whole and exact, so that the model can be fitted again and every metric taken.
+DECISIONS = ("observed_data", "constant_data")
+# Beside the posterior nothing is worth more room than this.
+LARGEST = 2 * 2**20
+
+
+def share(
+    trace: InferenceData,
+    *,
+    draws: int | None = None,
+    every: int = 1,
+    times: Sequence[Any] | None = None,
+    dtype: str = "float32",
+) -> InferenceData:
+    """A smaller trace for sharing; its attribute ``shared`` says what was left out.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    draws : int, optional
+        Keep at most so many draws per chain: every n-th. All by default.
+    every, times : int, or sequence of times, optional
+        Keep the posterior at every n-th of its times, or at these.
+    dtype : {"float32", "float64"}
+        Of the draws that are kept.
+
+    Returns
+    -------
+    InferenceData
+        Posterior, sampler statistics and log-likelihood of the draws kept, the latter two only where they are below
+        2 MiB each; the decisions as they were.
+    """
+    posterior = group(trace, "posterior")
+    if draws is not None and draws < 1:
+        raise InputError(f"draws={draws}: give at least one.")
+    check_dtype(dtype)
+    step = 1 if draws is None else -(-posterior.sizes["draw"] // draws)
+    kept = _rounded(posterior.isel(draw=slice(None, None, step)), dtype)
+    if "time" in kept.dims:
+        kept = kept.isel(time=positions_to_keep(posterior["time"].values, every, times))
+    elif every != 1 or times is not None:
+        raise InputError("the posterior of this trace has no times to choose from: leave out every and times.")
+    groups, dropped = {"posterior": kept}, []
+    for name in group_names(trace):
+        if name in DECISIONS:
+            groups[name] = group(trace, name)
+        elif name != "posterior":
+            part = group(trace, name)
+            part = _rounded(part.isel(draw=slice(None, None, step), missing_dims="ignore"), dtype)
+            large = [variable for variable in part.data_vars if part[variable].nbytes > LARGEST]
+            dropped += [f"{name}/{variable} ({size_in_words(part[variable].nbytes)})" for variable in large]
+            if len(large) < len(part.data_vars):
+                groups[name] = part.drop_vars(large)
+    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
+    said = _in_words(posterior.sizes["draw"], times_of_all, kept, step, dtype, dropped)
+    before = trace.attrs.get("shared")
+    attrs = {"draws": kept.sizes["draw"], "shared": f"{before}; then {said}" if before else said}
+    return from_groups(groups, dict(trace.attrs) | attrs)
+
+
+def _rounded(dataset: xr.Dataset, dtype: str) -> xr.Dataset:
+    return dataset.map(lambda values: values.astype(dtype) if values.dtype.kind == "f" else values, keep_attrs=True)
+
+
+def _in_words(draws: int, times: int, kept: xr.Dataset, step: int, dtype: str, dropped: list[str]) -> str:
+    words = [f"{kept.sizes['draw']} of {draws} draws of each of {kept.sizes['chain']} chains"]
+    words[0] += f" (every {_ordinal(step)})" if step > 1 else ""
+    if "time" in kept.dims:
+        words.append(f"{kept.sizes['time']} of {times} times")
+    words.append(dtype)
+    return ", ".join(words) + (f", without {', '.join(dropped)}" if dropped else "")
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

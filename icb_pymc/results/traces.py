@@ -1,0 +1,107 @@
+"""Traces: results as self-contained netCDF files."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from icb_pymc.data.decisions import validate
+from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.files import existing, replacing
+from icb_pymc.io.untrusted import check_netcdf
+from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, group_names, read_groups
+
+SCHEMA_VERSION = 1
+DIMS = {"belief": ("chain", "draw", "time", "feature"), "rho_env": ("chain", "draw", "feature")}
+DECISIONS = {"observed_data": ("chosen",), "constant_data": ("context", "available")}
+IN_JSON = ("hyperparameters", "versions")
+
+
+def write_trace(result: InferenceData, path: str | Path) -> None:
+    """Write a result as netCDF; the old file stays whole until the new one is complete."""
+    if Path(path).suffix != ".nc":
+        raise InputError(f"{path}: traces are netCDF files and end in .nc.")
+    content = as_netcdf(result, {"schema_version": SCHEMA_VERSION} | dict(result.attrs))
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def read_trace(path: str | Path) -> InferenceData:
+    """Read a trace, whichever PyMC line wrote it; nothing in it is trusted before it is checked."""
+    source = existing(path)
+    check_netcdf(source)
+    try:
+        result = read_groups(source)
+    except Exception as error:
+        # Attributes that contradict the arrays can make xarray fail in any way.
+        raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error
+    check_trace(result, str(source))
+    return result
+
+
+def check_trace(result: InferenceData, source: str = "this result") -> None:
+    """Raise `InputError` unless a result follows the schema that metrics, plots and diagnostics rely on."""
+    _check_version(result.attrs, source)
+    for name in ("posterior", *DECISIONS):
+        if name not in group_names(result):
+            raise InputError(f"{source} is not a trace: it has no group '{name}'.")
+    _check_posterior(group(result, "posterior"), source)
+    for name, variables in DECISIONS.items():
+        for variable in variables:
+            if variable not in group(result, name):
+                raise InputError(f"{source} is not a trace: its {name} has no '{variable}'.")
+    decisions = group(result, "constant_data").assign(chosen=group(result, "observed_data")["chosen"])
+    with warnings.catch_warnings():
+        # Said when the model was fitted.
+        warnings.simplefilter("ignore", InputWarning)
+        validate(decisions, f"{source}, the decisions inside")
+    _check_labels(group(result, "posterior"), decisions, source)
+    for attrs in (result.attrs, decisions.attrs):
+        _check_json(attrs, source)
+
+
+def _check_version(attrs: dict[str, Any], source: str) -> None:
+    version = attrs.get("schema_version", SCHEMA_VERSION)
+    if not isinstance(version, (int, np.integer)) or version < 1:
+        raise InputError(f"{source} is not a trace: its schema_version is {version!r}, not a whole number from 1.")
+    if version > SCHEMA_VERSION:
+        raise InputError(
+            f"{source} has schema_version {version}, and this icb_pymc reads up to {SCHEMA_VERSION}: "
+            "pip install -U icb-pymc."
+        )
+
+
+def _check_posterior(posterior: xr.Dataset, source: str) -> None:
+    if not any(name in posterior for name in DIMS):
+        raise InputError(f"{source} is not a trace: its posterior has no 'belief' and no 'rho_env'.")
+    for name, dims in DIMS.items():
+        if name not in posterior:
+            continue
+        draws = posterior[name]
+        if draws.dims != dims or draws.dtype.kind != "f" or draws.size == 0:
+            raise InputError(
+                f"{source} is not a trace: its '{name}' holds {draws.dtype} over {draws.dims} of sizes {draws.shape}, "
+                f"not real numbers over {dims}."
+            )
+
+
+def _check_labels(posterior: xr.Dataset, decisions: xr.Dataset, source: str) -> None:
+    for dim in ("time", "feature"):
+        if dim not in posterior.dims:
+            continue
+        known, labels = decisions[dim].values, posterior[dim].values if dim in posterior.coords else None
+        if labels is None or not np.isin(labels, known).all() or (dim == "feature" and len(labels) != len(known)):
+            raise InputError(f"{source} is not a trace: its posterior has another '{dim}' than its decisions.")
+
+
+def _check_json(attrs: dict[str, Any], source: str) -> None:
+    for name in IN_JSON:
+        try:
+            told = json.loads(attrs.get(name, "{}"))
+        except (TypeError, ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict):
+            raise InputError(f"{source} is not a trace: its attribute '{name}' is not a JSON object.")

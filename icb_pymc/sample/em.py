@@ -1,0 +1,159 @@
+"""Algorithm 1 line by line: EM for rho_env and the strength of the first belief."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from rich.progress import track
+
+from icb_pymc.catalogue.lookup import companion, name_of
+from icb_pymc.data.decisions import validate
+from icb_pymc.errors import InputError
+from icb_pymc.kernels.alternation import alternate
+from icb_pymc.kernels.gradient_ascent import RMSprop
+from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.reward_given_rho import covariance_path, reward_gains
+from icb_pymc.sample.outcome import Fitted
+
+# Sweeps of an expectation step that are not kept.
+EM_TUNE = 1000
+# The published code learns log s = 20 theta, so that a step of RMSprop moves it twenty times as far.
+LOG_STRENGTH_SCALE = 20.0
+
+
+class EMResult(NamedTuple):
+    """Estimates of every iteration, and the beliefs that the last expectation step sampled.
+
+    Attributes
+    ----------
+    rho_env : (iteration, feature)
+    strength : (iteration,)
+    accepted : (iteration,)
+        Share of first proposals taken in the expectation step.
+    belief : (draw, time, feature)
+    """
+
+    rho_env: np.ndarray
+    strength: np.ndarray
+    accepted: np.ndarray
+    belief: np.ndarray
+
+
+def by_em(
+    declare: Callable[..., pm.Model],
+    decisions: xr.Dataset,
+    given: dict[str, Any],
+    sampling: dict[str, Any],
+    seed: int | None,
+    progressbar: bool,
+) -> Fitted:
+    """The estimates of EM's last iteration, the beliefs that it sampled, and the path of the estimates."""
+    sampling = {"tune": EM_TUNE} | sampling
+    settings_of_em = companion(declare, "em_settings")
+    if settings_of_em is None:
+        raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
+    result = expectation_maximisation(
+        decisions,
+        **settings_of_em(decisions, given, as_published=sampling["kernel"] == "paper"),
+        iterations=sampling["iterations"],
+        draws=sampling["draws"],
+        tune=sampling["tune"],
+        seed=seed,
+        progressbar=progressbar,
+    )
+    coords = {"chain": [0], "draw": np.arange(sampling["draws"])}
+    coords |= {dim: decisions[dim].values for dim in ("time", "feature")}
+    estimates = {
+        "rho_env": (("chain", "draw", "feature"), np.tile(result.rho_env[-1], (1, sampling["draws"], 1))),
+        "strength": (("chain", "draw"), np.full((1, sampling["draws"]), result.strength[-1])),
+        "belief": (("chain", "draw", "time", "feature"), result.belief[None]),
+    }
+    path = {
+        "rho_env": (("iteration", "feature"), result.rho_env),
+        "strength": ("iteration", result.strength),
+        "rho_accept": ("iteration", result.accepted),
+    }
+    path_coords = {"iteration": np.arange(1, sampling["iterations"] + 1), "feature": coords["feature"]}
+    groups = {"posterior": xr.Dataset(estimates, coords), "em_path": xr.Dataset(path, path_coords)}
+    words = f"EM, {sampling['iterations']} iterations of {sampling['tune']} + {sampling['draws']} sweeps"
+    kernel = "paper" if sampling["kernel"] == "paper" else "exact"
+    return Fitted(groups, f"{words} (kernel {kernel}); rho_env and strength are point estimates")
+
+
+def expectation_maximisation(
+    decisions: xr.Dataset,
+    *,
+    sigma: float = 0.10,
+    alpha: float = 20.0,
+    start_mean: float | np.ndarray | None = None,
+    rho_env_mean: float | np.ndarray | None = None,
+    rho_env_variance: float = np.inf,
+    log_strength_mean: float = 0.0,
+    log_strength_variance: float = np.inf,
+    least_squares: bool = False,
+    as_printed: bool = False,
+    iterations: int = 100,
+    draws: int = 1000,
+    tune: int = 1000,
+    learning_rate: float = 0.001,
+    discount: float = 0.9,
+    seed: int | None = None,
+    progressbar: bool = True,
+) -> EMResult:
+    """Alternate sampling of rewards and rho with gradient steps on rho_env and s, where Sigma_1 = sigma^2 / s I.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    sigma, alpha : float
+        Of the rewards and of the softmax.
+    start_mean : float or vector, optional
+        mu_1; by default -1/k, where rho_env starts too.
+    rho_env_mean, rho_env_variance, log_strength_mean, log_strength_variance
+        Gaussian priors, whose gradients are added; flat by default.
+    least_squares : bool
+        Set rho_env to the least-squares fit of the sampled rewards in place of a gradient step, as in the published
+        experiments.
+    as_printed : bool
+        The Metropolis step as printed, in place of the exact one.
+    iterations, draws, tune : int
+        Of EM, and of each expectation step after its burn-in.
+    learning_rate, discount : float
+        Of RMSprop.
+    """
+    validate(decisions)
+    context = np.ascontiguousarray(decisions["context"].values)
+    chosen = decisions["chosen"].values
+    taken = np.ascontiguousarray(context[np.arange(len(chosen)), chosen])
+    contrasts = choice_contrasts(context, decisions["available"].values, chosen, alpha)
+    features = taken.shape[1]
+    first_mean = (-1 / features if start_mean is None else start_mean) * np.ones(features)
+    prior_mean = (-1 / features if rho_env_mean is None else rho_env_mean) * np.ones(features)
+    rng = np.random.Generator(np.random.SFC64(seed))
+    rho_env, theta = first_mean.copy(), 0.0
+    climb_rho_env, climb_theta = RMSprop(learning_rate, discount), RMSprop(learning_rate, discount)
+    path = EMResult(np.empty((iterations, features)), np.empty(iterations), np.empty(iterations), np.empty(0))
+    kept = np.empty((draws, *taken.shape))
+    unkept = np.empty((0, *taken.shape))
+    for i in track(range(iterations), "EM", disable=not progressbar, transient=True):
+        strength = np.exp(LOG_STRENGTH_SCALE * theta)
+        beliefs = covariance_path(sigma**2 / strength * np.eye(features), taken, sigma)
+        gains = reward_gains(beliefs.covariance, taken, sigma)
+        rho = np.tile(first_mean, (len(taken), 1))
+        sampler = (gains, beliefs, contrasts, first_mean, rho_env, sigma, as_printed)
+        if tune:
+            alternate(*sampler, tune, rng, rho, unkept)
+        expected = alternate(*sampler, draws, rng, rho, kept if i == iterations - 1 else unkept)
+        path.rho_env[i], path.strength[i], path.accepted[i] = rho_env, strength, expected.accepted
+        if least_squares:
+            rho_env = np.linalg.lstsq(taken, expected.reward, rcond=None)[0]
+        else:
+            gradient = taken.T @ (expected.reward - taken @ rho_env) / sigma**2
+            gradient -= (rho_env - prior_mean) / rho_env_variance
+            rho_env = rho_env + climb_rho_env.step(gradient)
+        log_slope = strength * expected.strength_slope
+        log_slope -= (LOG_STRENGTH_SCALE * theta - log_strength_mean) / log_strength_variance
+        theta += float(climb_theta.step(LOG_STRENGTH_SCALE * log_slope))
+    return path._replace(belief=kept)

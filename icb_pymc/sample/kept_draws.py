@@ -1,0 +1,106 @@
+"""What is kept of each draw: which variables, at which times, with how many digits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+
+from icb_pymc.results.kept_times import check_dtype, positions_to_keep
+from icb_pymc.sample.learner_beliefs import learnt_belief
+
+LATENTS = ("rho", "reward")
+# Noise that rho and rewards may be declared by: once the likelihood is known it tells nothing that they do not.
+NOISE = ("rho_noise", "reward_noise")
+
+
+class KeptDraws:
+    """What a fit keeps.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    every : int
+        Keep every n-th time.
+    times : sequence, optional
+        Or these times, as the decisions' `time` has them.
+    dtype : {"float64", "float32"}
+        Of what is kept.
+    latents : bool
+        Keep rho and the rewards too.
+    """
+
+    def __init__(
+        self, decisions: xr.Dataset, every: int, times: Sequence[Any] | None, dtype: str, latents: bool
+    ) -> None:
+        check_dtype(dtype)
+        self._all_times = decisions["time"].values
+        self._features = decisions.sizes["feature"]
+        self.index = positions_to_keep(self._all_times, every, times)
+        self.dtype, self.latents = dtype, latents
+        self.all_times = len(self.index) == len(self._all_times)
+        self.is_plain = self.all_times and dtype == "float64"
+
+    def declare(self, model: pm.Model) -> list[str]:
+        """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""
+        wanted = [rv for rv in model.free_RVs if self.latents or rv.name != "rho"]
+        told = ("belief", "rho_env", "rho", "reward") if self.latents else ("belief", "rho_env")
+        # The beliefs of a learner are computed later: their scan takes too long to be run at every draw.
+        later = () if learnt_belief(model) is None else ("belief",)
+        wanted += [rv for rv in model.deterministics if rv.name in told and rv.name not in later]
+        if self.is_plain:
+            return [variable.name for variable in wanted]
+        model.add_coord("kept_time", self.times)
+        names = []
+        with model:
+            for variable in wanted:
+                dims = model.named_vars_to_dims.get(variable.name) or ()
+                # Beliefs of a learner are computed from all of its rewards, later.
+                if dims[:1] == ("time",) and variable.name != "reward":
+                    kept = pt.cast(variable[self.index], self.dtype)
+                    pm.Deterministic(f"kept_{variable.name}", kept, dims=("kept_time", *dims[1:]))
+                    names.append(f"kept_{variable.name}")
+                else:
+                    names.append(variable.name)
+        return names
+
+    @property
+    def weights_of_decisions(self) -> int:
+        """Times x features, of all decisions."""
+        return len(self._all_times) * self._features
+
+    @property
+    def times(self) -> np.ndarray:
+        """The times that are kept."""
+        return self._all_times[self.index]
+
+    def bytes_per_draw(self, model: pm.Model) -> int:
+        """Memory that a draw takes; call it before `declare`."""
+        shapes, total = model.eval_rv_shapes(), 0
+        for rv in model.free_RVs:
+            if self.latents or rv.name != "rho":
+                dims = model.named_vars_to_dims.get(rv.name) or ()
+                is_thinned = "time" in dims and rv.name != "reward" and not self.is_plain
+                share = len(self.index) / len(self._all_times) if is_thinned else 1.0
+                total += int(np.prod(shapes[rv.name]) * share) * (np.dtype(self.dtype).itemsize if is_thinned else 8)
+        if "belief" not in [rv.name for rv in model.free_RVs]:
+            total += len(self.index) * self._features * np.dtype(self.dtype).itemsize
+        return total
+
+    def finish(self, posterior: xr.Dataset, belief: np.ndarray | None) -> xr.Dataset:
+        """The posterior under the names of the model, with beliefs that were computed later, at the times kept."""
+        names = {name: str(name).removeprefix("kept_") for name in posterior.data_vars}
+        posterior = posterior.rename({old: new for old, new in names.items() if old != new})
+        if not self.latents:
+            posterior = posterior.drop_vars(LATENTS, errors="ignore")
+        elif not self.is_plain and "reward" in posterior:
+            reward = posterior["reward"].isel(time=self.index).astype(self.dtype).drop_vars("time")
+            posterior = posterior.drop_vars("reward").assign(reward=reward.rename(time="kept_time"))
+        if not self.is_plain:
+            posterior = posterior.drop_dims("time", errors="ignore")
+            posterior = posterior.rename({dim: "time" for dim in posterior.dims if dim == "kept_time"})
+        if belief is not None:
+            posterior = posterior.assign(belief=(("chain", "draw", "time", "feature"), belief))
+        return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior

@@ -1,0 +1,136 @@
+"""The posterior by Markov chains: the engine, alternating steps, NUTS of PyMC or nutpie, or steps of one's own."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+
+from icb_pymc.declare.folds import declared_folds
+from icb_pymc.errors import InputError
+from icb_pymc.io.machine import check_room
+from icb_pymc.results.inference_data import from_groups, group
+from icb_pymc.sample.kept_draws import KeptDraws
+from icb_pymc.sample.learner_beliefs import learnt_beliefs
+from icb_pymc.sample.outcome import Fitted
+from icb_pymc.steps.assign import alternating_steps, engine_step
+from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+from icb_pymc.steps.sweep import Sweep
+
+# The engine and NUTS need less to begin with than alternating steps, which in turn make several sweeps per draw.
+TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
+OWN_TUNE = 1000
+SWEEPS = {"gibbs": 10, "paper": 10}
+# A draw of the engine takes a millisecond or two for this many times x features.
+QUICK = 20_000
+
+
+def with_kernel(sampling: dict[str, Any], model: pm.Model, has_own_steps: bool) -> dict[str, Any]:
+    """Settings with the kernel that applies, and its own defaults."""
+    kernel = sampling["kernel"]
+    if has_own_steps:
+        if kernel != "auto":
+            raise InputError(f"kernel={kernel!r} and steps were both given: leave one out.")
+        return {"tune": OWN_TUNE, "sweeps": 1} | sampling | {"kernel": "own"}
+    if kernel == "auto":
+        kernel = "gibbs" if find_linear_gaussian(model) is None else "engine"
+    return {"tune": TUNE[kernel], "sweeps": SWEEPS.get(kernel, 1)} | sampling | {"kernel": kernel}
+
+
+def sample_posterior(
+    model: pm.Model,
+    sampling: dict[str, Any],
+    recording: KeptDraws,
+    own_steps: Callable[[pm.Model], Any] | None,
+    starts: Callable[[], list[Any]],
+    seed: int | None,
+    cores: int | None,
+    progressbar: bool,
+) -> Fitted:
+    """Sample a declared model with the settings that `with_kernel` has completed, from ``starts()``."""
+    kernel = sampling["kernel"]
+    check_room(recording.bytes_per_draw(model), sampling["draws"], sampling["chains"])
+    if own_steps is not None:
+        with model:
+            given = own_steps(model)
+            steps = list(given) if isinstance(given, (list, tuple)) else [given]
+    elif kernel == "engine":
+        steps = engine_step(model, with_rho=recording.latents)
+    elif kernel in SWEEPS:
+        steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])
+    else:
+        with model:
+            steps = [pm.NUTS()] if kernel == "nuts" and model.free_RVs else []
+    names = recording.declare(model)
+    options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
+    options["cores"] = cores or _cores(recording, sampling)
+    with model:
+        if kernel == "nutpie":
+            sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
+        else:
+            sampled = pm.sample(
+                **options,
+                random_seed=seed,
+                step=steps or None,
+                var_names=names,
+                initvals=starts(),
+                progressbar=progressbar,
+                # PyMC's checks go through the components one by one, which takes longer than the sampling.
+                compute_convergence_checks=False,
+            )
+    groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
+    drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
+    belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
+    groups["posterior"] = recording.finish(groups["posterior"], belief)
+    groups["constant_data"] = declared_folds(model)
+    groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
+    # PyMC ends quietly when it is interrupted, with the draws made so far.
+    made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
+    interrupted = made < sampling["chains"] * sampling["draws"]
+    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted, drawing=drawing)
+
+
+def _sample_by_nutpie(
+    model: pm.Model, names: list[str], options: dict[str, Any], seed: int | None, progressbar: bool
+) -> Any:
+    try:
+        import nutpie
+    except ImportError:
+        raise InputError("nutpie is not installed; pip install 'icb-pymc[nutpie]', or use the kernel 'nuts'.") from None
+    compiled = nutpie.compile_pymc_model(model)
+    started = time.perf_counter()
+    sampled = nutpie.sample(compiled, seed=seed, progress_bar=progressbar, **options)
+    posterior = group(sampled, "posterior").assign_attrs(sampling_time=time.perf_counter() - started)
+    unwanted = [name for name in posterior.data_vars if name not in names]
+    return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
+
+
+def _cores(recording: KeptDraws, sampling: dict[str, Any]) -> int:
+    """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
+    is_quick = sampling["kernel"] == "engine" and recording.weights_of_decisions < QUICK
+    return 1 if is_quick else min(sampling["chains"], _usable_cores())
+
+
+def _usable_cores() -> int:
+    """Cores that this process may use; PyMC itself counts only physical ones."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
+    """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
+    if sampling["kernel"] == "nutpie":
+        return "NUTS by nutpie"
+    if not steps:
+        return "PyMC's choice (NUTS where it applies)"
+    words = []
+    for step in steps:
+        if isinstance(step, Sweep):
+            kernel = "paper" if sampling["kernel"] == "paper" else "exact"
+            words += [*(method.name for method in step.methods), f"kernel {kernel}"]
+            words += [f"{sampling['sweeps']} sweeps per draw"]
+        else:
+            words += [getattr(step, "name", type(step).__name__)]
+    rest = len(model.free_RVs) - sum(len(step.vars) for step in steps)
+    return ", ".join(words) + (f"; {rest} variables by PyMC's choice" if rest else "")

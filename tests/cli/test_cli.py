@@ -1,0 +1,195 @@
+import subprocess
+import sys
+
+import pytest
+import xarray as xr
+
+from icb_pymc.cli import VERBS, main
+from icb_pymc.results.inference_data import group
+from icb_pymc.results.traces import read_trace
+
+
+def test_the_command_line_and_the_package_start_without_heavy_imports():
+    heavy = "{'pymc', 'pytensor', 'arviz', 'xarray', 'pandas', 'numba', 'matplotlib'}"
+    code = f"import sys, icb_pymc, icb_pymc.cli; print(sorted({heavy} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("verb", [module.__name__.rpartition(".")[2] for module in VERBS])
+def test_every_verb_has_help_with_an_example(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([verb, "--help"])
+    assert stop.value.code == 0
+    assert f"example: icb {verb}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_models_lists_every_agent_with_one_line(capsys):
+    assert main(["models"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in ("stationary", "sampling", "optimistic", "greedy", "stepping", "linear", "regressing"):
+        (line,) = [line for line in lines if line.split()[:1] == [name]]
+        assert len(line.split()) > 4
+
+
+def test_simulate_writes_the_file_and_shows_that_it_is_synthetic(tmp_path, capsys):
+    path = tmp_path / "decisions.nc"
+    arguments = [
+        "simulate",
+        "stepping",
+        "--steps",
+        "20",
+        "--seed",
+        "3",
+        "--set",
+        "step_at=0.25",
+        "-o",
+        str(path),
+    ]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "no real patient" in said
+    with xr.open_dataset(path) as decisions:
+        assert decisions.sizes["time"] == 20
+        assert (decisions["true_belief"].values[5] == decisions["true_rho_env"].values).all()
+    assert main(["show", str(path)]) == 0
+
+
+def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
+    raw, transplants, decisions = (str(tmp_path / name) for name in ("raw.csv", "transplants.csv", "decisions.csv"))
+    assert main(["synthesise", "--patients", "3000", "-o", raw]) == 0
+    assert main(["prepare", raw, "-o", transplants]) == 0
+    said = capsys.readouterr().out
+    assert "never transplanted" in said
+    assert "no real patient" in said
+    assert main(["simulate", "linear", "--steps", "20", "--cohort", raw, "-o", decisions]) == 0
+    assert "no real patient" in capsys.readouterr().out
+    assert main(["convert", decisions, "--standardise", "-o", str(tmp_path / "decisions.nc")]) == 0
+
+
+def test_a_history_goes_from_raw_file_to_dated_decisions(tmp_path, capsys):
+    raw, decisions = (str(tmp_path / name) for name in ("history.csv", "decisions.nc"))
+    assert main(["synthesise", "history", "--patients", "2000", "-o", raw]) == 0
+    assert main(["prepare", raw, "--decisions", decisions, "--steps", "60"]) == 0
+    assert "60 decisions written" in capsys.readouterr().out
+    assert main(["show", decisions]) == 0
+    assert "agent 'dated policies'" in capsys.readouterr().out
+    assert main(["prepare", raw, "--decisions", str(tmp_path / "decisions.txt")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["simulate", "nobody"], "no model called 'nobody'"),
+        (["simulate", "linear", "--set", "beta=1"], "no hyperparameter 'beta'"),
+        (["simulate", "linear", "--set", "beta"], "write it as name=value"),
+        (["simulate", "linear", "--set", "alpha=high"], "'high' is not a number"),
+        (["simulate", "linear", "--cohort", "nowhere.csv"], "nowhere.csv"),
+        (["simulate", "linear", "--steps", "5", "-o", "no/where.nc"], "does not exist"),
+        (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "must end in .nc"),
+        (["simulate", "switching", "--quadratic"], "quadratic rewards do not apply"),
+    ],
+)
+def test_bad_options_are_answered_in_one_sentence(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "linear", "--steps", "0"], ["simulate", "linear", "--seed", "-1"]])
+def test_numbers_out_of_range_are_refused_by_the_parser(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+
+
+def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.csv"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "40", "-o", log]) == 0
+    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--sweeps", "1", "--seed", "0"]
+    assert main(["fit", "nb_icb", log, *short, "-o", trace]) == 0
+    said = capsys.readouterr().out
+    assert "features are standardised" in said
+    assert "worst R-hat" in said
+    output = tmp_path / "impact.png"
+    assert main(["impact", trace, "inr", "20", "--before", "15", "--after", "15", "-o", str(output)]) == 0
+    assert "judged by 15 decisions before and 15 after" in capsys.readouterr().out
+    assert output.read_bytes().startswith(b"\x89PNG")
+    assert main(["impact", trace, "innr", "20", "--before", "15", "--after", "15"]) == 2
+    assert "did you mean 'inr'?" in capsys.readouterr().err
+    for picture in (["importance", "--event", "20=guideline"], ["radar", "--at", "5", "35"]):
+        output = tmp_path / f"{picture[0]}.png"
+        assert main(["plot", picture[0], trace, *picture[1:], "-o", str(output)]) == 0
+        assert output.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fit", "nb_icb", "nowhere.nc"], "nowhere.nc: there is no such file"),
+        (["fit", "nobody", "nowhere.nc"], "no model called 'nobody'"),
+        (["fit", "nb_icb", "nowhere.nc", "--learn", "strength"], "'nb_icb' has no hyperparameter 'strength'"),
+        (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
+        (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),
+        (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
+        (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "time=what"),
+        (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
+        (["impact", "nowhere.nc", "inr", "20", "--before", "9", "--after", "9"], "nowhere.nc: there is no such file"),
+        (["impact", "x.nc", "inr", "20", "--before", "9", "--after", "9", "-o", "x.bmp"], "must end in .png"),
+    ],
+)
+def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("model", ["uniform", "b_irl", "m_fold_irl", "cp_irl", "i_spi", "t_rex"])
+def test_every_benchmark_is_fitted_by_name_and_its_trace_read_again(model, tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "60", "-o", log]) == 0
+    capsys.readouterr()
+    short = ["--draws", "8", "--tune", "2", "--chains", "1", "--kernel", "paper", "--seed", "0"]
+    assert main(["fit", model, log, *short, "-o", trace]) == 0
+    said = capsys.readouterr()
+    has_beliefs = model not in ("i_spi", "t_rex")
+    assert ("relative importance" in said.out) == has_beliefs
+    assert ("rho_env" in said.out) == (model not in ("m_fold_irl", "cp_irl"))
+    drawn = main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")])
+    assert drawn == (0 if has_beliefs else 2)
+    if not has_beliefs:
+        assert f"'{model}' gives no estimate of 'belief'" in capsys.readouterr().err
+
+
+def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
+    capsys.readouterr()
+    fit = ["fit", "i_spi", log, "--draws", "4", "--tune", "0", "--chains", "1", "--kernel", "paper", "-o", trace]
+    assert main([*fit, "--set", "reading=sharpening"]) == 0
+    assert main([*fit, "--set", "reading=backwards"]) == 2
+    assert "'improvement' or 'sharpening'" in capsys.readouterr().err
+    assert main(["fit", "m_fold_irl", log, "--set", "folds=31", "-o", trace]) == 2
+    assert "from 1 to 30" in capsys.readouterr().err
+
+
+def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
+    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--seed", "0", "-o", trace]
+    assert main(["fit", "nb_icb", log, *short, "--learn", "alpha", "--learn", "innovation_covariance"]) == 0
+    posterior = group(read_trace(trace), "posterior")
+    assert {"alpha", "innovation_covariance", "belief"} <= set(posterior.data_vars)
+    assert (posterior["alpha"].std() > 0).item()
+    capsys.readouterr()
+    assert main(["fit", "nb_icb", log, *short, "--learn", "unit_of_time"]) == 2
+    assert "learn unit_of_time" in capsys.readouterr().err
+
+
+def test_b_icb_tells_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
+    log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
+    assert main(["simulate", "sampling", "--steps", "30", "-o", log]) == 0
+    short = ["--method", "em", "--iterations", "3", "--draws", "20", "--tune", "5", "--seed", "0"]
+    assert main(["fit", "b_icb", log, *short, "-o", trace]) == 0
+    assert "rho_env" in capsys.readouterr().out
+    assert main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")]) == 0

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+import xarray as xr
+
+from icb_pymc.data.decisions import elapsed_time, from_arrays, map_features, validate
+from icb_pymc.errors import InputError, InputWarning
+
+
+def two_decisions(**changes):
+    arguments = {"context": np.arange(12.0).reshape(2, 2, 3), "chosen": [0, 1]} | changes
+    return from_arrays(arguments.pop("context"), arguments.pop("chosen"), **arguments)
+
+
+def test_arrays_become_a_labelled_dataset():
+    decisions = two_decisions(features=["age", "inr", "weight"])
+    assert decisions["context"].dims == ("time", "action", "feature")
+    assert decisions["time"].values.tolist() == [1, 2]
+    assert decisions["context"].sel(time=2, action=0, feature="inr") == 7.0
+    assert decisions["available"].values.all()
+
+
+def test_empty_slots_are_padding_whatever_they_hold():
+    context = np.arange(12.0).reshape(2, 2, 3)
+    context[0, 1] = np.nan
+    with pytest.warns(InputWarning, match=r"1 decision\(s\) have a single candidate"):
+        decisions = two_decisions(context=context, available=[[True, False], [True, True]])
+    assert (decisions["context"].values[0, 1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"context": np.zeros((2, 3))}, "context has 2 dimensions"),
+        ({"chosen": [0]}, r"chosen has shape \(1,\)"),
+        ({"chosen": [0.5, 1.0]}, "chosen must hold whole numbers"),
+        ({"chosen": [0, 2]}, r"chosen slot 2 at time 2 \(decision number 2\) is outside 0..1"),
+        ({"available": [[False, True], [True, True]]}, "chosen at time 1 .* marked unavailable"),
+        ({"time": [2, 1]}, "times are out of order: time 1"),
+        ({"time": [0.5, 1.5]}, "give whole numbers or dates"),
+        ({"features": ["a"]}, "features has shape"),
+        ({"features": ["a", "b", "a"]}, "a name twice"),
+        ({"context": np.zeros((0, 2, 3)), "chosen": []}, "nothing along 'time'"),
+    ],
+)
+def test_bad_arrays_are_refused_with_the_place(changes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        two_decisions(**changes)
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "missing"), (np.inf, "infinite")])
+def test_a_bad_feature_is_named(value, word):
+    context = np.arange(12.0).reshape(2, 2, 3)
+    context[1, 0, 2] = value
+    with pytest.raises(InputError, match=f"'feature_2' of candidate 0 at time 2 .* is {word}"):
+        two_decisions(context=context)
+
+
+def test_identical_candidates_are_legal_and_a_feature_that_never_varies_is_warned_of():
+    context = np.ones((2, 2, 1))
+    with pytest.warns(InputWarning, match="'feature_0' never varies"):
+        from_arrays(context, [0, 1])
+
+
+def test_dims_in_another_order_are_refused():
+    decisions = two_decisions()
+    with pytest.raises(InputError, match="'context' has dims"):
+        validate(decisions.transpose("feature", "time", "action"))
+
+
+def test_elapsed_time_is_one_step_per_decision_unless_a_unit_is_given():
+    dates = np.array(["2002-01-01", "2003-01-01"], dtype="datetime64[ns]")
+    assert elapsed_time(two_decisions(time=dates)).tolist() == [1.0]
+    assert elapsed_time(two_decisions(time=dates), "73D").tolist() == [5.0]
+    assert elapsed_time(two_decisions(time=[3, 7]), "2").tolist() == [2.0]
+    assert elapsed_time(two_decisions(time=[3, 3]), "1").tolist() == [1e-3]
+
+
+DATES = ["2002-01-01", "2003-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("time", "unit"),
+    [([3, 7], "30D"), ([3, 7], "0"), ([3, 7], "nan"), (DATES, "a while"), (DATES, "30"), (DATES, "-1D")],
+)
+def test_a_unit_that_does_not_fit_the_times_is_refused(time, unit):
+    times = np.array(time, dtype="datetime64[ns]") if isinstance(time[0], str) else time
+    with pytest.raises(InputError, match="unit of time"):
+        elapsed_time(two_decisions(time=times), unit)
+
+
+def test_a_feature_map_replaces_the_features_and_drops_what_was_said_of_the_old_ones():
+    decisions = two_decisions(features=["a", "b", "c"])
+    decisions["true_rho_env"] = ("feature", [1.0, 2.0, 3.0])
+
+    def squares(context):
+        return xr.concat([context, (context**2).assign_coords(feature=["aa", "bb", "cc"])], "feature")
+
+    mapped = map_features(decisions, squares)
+    assert mapped["feature"].values.tolist() == ["a", "b", "c", "aa", "bb", "cc"]
+    assert mapped["context"].sel(time=2, action=1, feature="bb") == 100.0
+    assert "true_rho_env" not in mapped

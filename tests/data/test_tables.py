@@ -1,0 +1,173 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from icb_pymc.cli import main
+from icb_pymc.data.decision_files import read_decisions, write_decisions
+from icb_pymc.data.tables import Columns, from_table, to_table
+from icb_pymc.errors import InputWarning
+
+GOOD = """decision,time,candidate,chosen,age,inr
+a,2001-01-01,p,1,50,1.5
+a,2001-01-01,q,0,60,1.0
+b,2001-03-01,p,0,51,2.5
+b,2001-03-01,r,0,40,1.1
+b,2001-03-01,s,1,45,1.3
+"""
+
+# What is done to the good table, and what is then said: the line and the column (or decision), and what to do.
+BROKEN = {
+    "missing feature": (("50,1.5", "50,"), ["line 2", "'inr'", "missing"]),
+    "infinite feature": (("50,1.5", "inf,1.5"), ["line 2", "'age'", "infinite"]),
+    "no chosen candidate": (("p,1", "p,0"), ["'a'", "no chosen", "'chosen'"]),
+    "non-numeric feature": (("60,1.0", "sixty,1.0"), ["line 3", "'age'", "'sixty'"]),
+    "times out of order": (("2001-03-01", "2000-03-01"), ["line 4", "'time'", "out of order"]),
+    "two times in one decision": (("2001-03-01,r", "2001-03-02,r"), ["line 5", "'time'", "differs"]),
+    "not a date": (("2001-01-01", "soon"), ["line 2", "'time'", "'soon'"]),
+    "chosen is neither yes nor no": (("p,1", "p,maybe"), ["line 2", "'chosen'", "'maybe'"]),
+    "duplicated candidate": (
+        ("b,2001-03-01,r", "b,2001-03-01,p"),
+        ["line 5", "'candidate'", "appears twice"],
+    ),
+    "more than one chosen": (("q,0", "q,1"), ["'a'", "2 chosen", "'chosen'"]),
+    "empty table": ((GOOD.partition("\n")[2], ""), ["no rows"]),
+    "empty file": ((GOOD, ""), ["no rows"]),
+    "missing decision id": (("b,2001-03-01,r", ",2001-03-01,r"), ["line 5", "'decision'", "empty"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_csv_gets_one_sentence_and_exit_code_2(case, tmp_path, capsys):
+    (old, new), words = BROKEN[case]
+    path = tmp_path / "log.csv"
+    path.write_text(GOOD.replace(old, new))
+    assert main(["show", str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    for word in (str(path), *words):
+        assert word in said.err
+
+
+def test_a_chosen_candidate_that_was_unavailable_is_named(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text("decision,chosen,available,age\n1,1,0,50\n1,0,1,60\n")
+    assert main(["show", str(path)]) == 2
+    assert "line 2: the candidate is chosen but unavailable" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--features=age,height", "--decision=offer", "--time=when"])
+def test_an_unknown_column_is_named_with_those_there_are(option, tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text(GOOD)
+    assert main(["show", str(path), option]) == 2
+    said = capsys.readouterr().err
+    assert f"no column '{option.rpartition(',')[2].rpartition('=')[2]}'" in said
+    assert "decision, time, candidate, chosen, age, inr" in said
+
+
+def test_a_single_candidate_and_a_constant_feature_are_kept_with_a_warning(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text("decision,chosen,age,site\n1,1,50,3\n2,1,60,3\n2,0,70,3\n")
+    assert main(["show", str(path)]) == 0
+    said = capsys.readouterr().err
+    assert "have a single candidate" in said
+    assert "'site' never varies" in said
+
+
+def test_action_sets_of_different_size_are_padded_and_dates_kept(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(GOOD)
+    decisions = read_decisions(path)
+    assert decisions["available"].values.tolist() == [[True, True, False], [True, True, True]]
+    assert decisions["chosen"].values.tolist() == [0, 2]
+    assert decisions["decision"].values.tolist() == ["a", "b"]
+    assert decisions["time"].values[1] == np.datetime64("2001-03-01")
+    assert decisions["context"].sel(feature="inr").values[1].tolist() == [2.5, 1.1, 1.3]
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".csv", ".parquet"])
+def test_decisions_survive_a_round_trip_through_every_kind_of_file(suffix, tmp_path):
+    source, path = tmp_path / "log.csv", tmp_path / f"copy{suffix}"
+    source.write_text(GOOD)
+    decisions = read_decisions(source)
+    write_decisions(decisions, path)
+    copy = read_decisions(path)
+    for name in ("context", "available", "chosen", "candidate", "decision", "time", "feature"):
+        np.testing.assert_array_equal(copy[name].values, decisions[name].values)
+    assert copy["available"].dtype == bool
+
+
+def test_columns_may_have_other_names_and_rows_of_a_decision_need_not_be_together():
+    table = pd.DataFrame(
+        {
+            "offer": [7, 8, 7, 8],
+            "taken": [True, False, False, True],
+            "age": [1.0, 2.0, 3.0, 4.0],
+            "note": list("abcd"),
+        }
+    )
+    decisions = from_table(table, Columns(decision="offer", chosen="taken", features=["age"]))
+    assert decisions["context"].values[:, :, 0].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert decisions["chosen"].values.tolist() == [0, 1]
+
+
+def test_a_frame_names_the_row_by_its_index():
+    table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [1.0, np.nan]}, index=["x", "y"])
+    with pytest.raises(ValueError, match="row y: feature column 'age' is missing"):
+        from_table(table)
+
+
+def test_simulated_decisions_become_a_table_and_come_back(arrivals):
+    slots = np.argmax(arrivals["available"].values, axis=1)
+    with pytest.warns(InputWarning, match="single candidate"):
+        decisions = from_table(to_table(arrivals.assign(chosen=("time", slots))))
+    assert decisions.sizes["time"] == arrivals.sizes["time"]
+    np.testing.assert_array_equal(decisions["available"].sum("action"), arrivals["available"].sum("action"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("log.txt", "x", "end in .nc, .csv, .parquet"),
+        ("log.nc", "not netcdf", "is not a netCDF4 file"),
+        ("log.parquet", "not parquet", "cannot be read as a table"),
+        ("log.csv", 'a,b\n1,2\n3,4,5\n"', "cannot be read as a table"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(name, content, sentence, tmp_path, capsys):
+    path = tmp_path / name
+    path.write_text(content)
+    assert main(["show", str(path)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_missing_file_is_named(capsys):
+    assert main(["show", "nowhere.csv"]) == 2
+    assert "nowhere.csv: there is no such file" in capsys.readouterr().err
+
+
+def test_spaces_after_commas_and_a_byte_order_mark_do_not_matter(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes("\ufeffdecision, chosen, age \n1, 1, 3\n1, 0, 4\n".encode())
+    assert read_decisions(path)["context"].values.ravel().tolist() == [3.0, 4.0]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text("decision,chosen,age,age\n1,1,3,4\n1,0,4,5\n")
+    assert main(["show", str(path)]) == 2
+    assert "column 'age' appears more than once" in capsys.readouterr().err
+
+
+def test_columns_named_by_numbers_are_features_and_dates_are_not():
+    table = pd.DataFrame(np.arange(4.0).reshape(2, 2)).assign(decision=[1, 1], chosen=[1, 0])
+    assert from_table(table)["feature"].values.tolist() == ["0", "1"]
+    with pytest.raises(ValueError, match="'seen' holds dates"):
+        from_table(table.assign(seen=pd.to_datetime(["2001-01-01", "2001-01-02"])))
+
+
+def test_times_of_several_zones_are_told_in_one():
+    table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [1.0, 2.0]})
+    table["time"] = ["2001-03-25T10:00:00+02:00", "2001-03-25T09:00:00+01:00"]
+    assert from_table(table)["time"].values[0] == np.datetime64("2001-03-25T08:00:00")

@@ -1,0 +1,38 @@
+"""The declared models of the examples, and the scripts that show them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from helpers.arrivals import make_arrivals
+
+from icb_pymc import simulate
+from icb_pymc.catalogue import lookup as catalogue
+from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+UNKNOWN = {
+    "b_icb_greedy": "strength",
+    "b_icb_optimistic": "strength",
+    "delta_rule": "learning_rate",
+    "forgetting": "memory",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_the_model_of_an_example_simulates_and_is_known_to_the_engine(name):
+    path = EXAMPLES / "models" / f"{name}.py"
+    assert catalogue.name_of(catalogue.find(path)) == name
+    decisions = simulate(path, arrivals=make_arrivals(10, 2, 3, seed=1), seed=1)
+    assert f"true_{UNKNOWN[name]}" in decisions
+    found = find_linear_gaussian(catalogue.find(path)(decisions))
+    assert [rv.name for rv in found.hyperparameters] == [UNKNOWN[name]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["delta_rule", "forgetting", "optimists_and_greedy_ones", "which_learning_rule"])
+def test_the_script_of_an_example_runs(name, capsys):
+    path = EXAMPLES / f"{name}.py"
+    text = re.sub(r"^STEPS, .* = .*$", "STEPS, DRAWS, SEEDS = 20, 20, 1", path.read_text("utf-8"), flags=re.M)
+    exec(compile(text, str(path), "exec"), {"__name__": name, "__file__": str(path)})
+    assert capsys.readouterr().out

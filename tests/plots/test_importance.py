@@ -1,0 +1,108 @@
+"""What the pictures show, read back from the drawing."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from icb_pymc.assess.impact import impact as find_impact
+from icb_pymc.assess.metrics import relative_importance
+from icb_pymc.errors import InputError
+from icb_pymc.plots.change_around_event import impact
+from icb_pymc.plots.importance import importance_over_time
+from icb_pymc.plots.radars import radar
+from icb_pymc.results.inference_data import group
+
+mpl.use("Agg")
+
+
+def test_the_line_is_the_median_importance_and_the_dotted_one_the_truth(trace, dated_decisions):
+    figure = importance_over_time(trace, features=["feature_1"])
+    estimate, truth = figure.axes[0].get_lines()[:2]
+    importance = relative_importance(group(trace, "posterior")["belief"]).sel(feature="feature_1")
+    np.testing.assert_allclose(estimate.get_ydata(), importance.median(("chain", "draw")))
+    expected = relative_importance(dated_decisions["true_belief"]).sel(feature="feature_1")
+    np.testing.assert_allclose(truth.get_ydata(), expected)
+
+
+def test_dates_features_and_events_are_labelled(trace):
+    figure = importance_over_time(trace, events={"2002-02-27": "MELD"})
+    ax = figure.axes[0]
+    assert [text.get_text().strip() for text in ax.texts] == ["MELD"]
+    assert {entry.get_text() for entry in ax.get_legend().get_texts()} == {f"feature {i}" for i in range(4)}
+    assert "date" in figure.get_supxlabel()
+    assert "AutoDate" in type(ax.xaxis.get_major_locator()).__name__
+
+
+def test_many_features_get_a_panel_each(trace):
+    wide = group(trace, "posterior")["belief"]
+    names = [f"weight_{i}" for i in range(6)]
+    belief = wide.isel(feature=[0, 1, 2, 3, 0, 1]).assign_coords(feature=names)
+    from icb_pymc.results.inference_data import from_groups
+
+    figure = importance_over_time(from_groups({"posterior": belief.to_dataset(name="belief")}, trace.attrs))
+    titles = [ax.get_title() for ax in figure.axes if ax.get_visible()]
+    assert titles == [name.replace("_", " ") for name in names]
+
+
+def test_radars_show_the_decision_nearest_to_each_date(trace):
+    figure = radar(trace, at=["2001-01-05", "2003-12-01"])
+    assert [ax.get_title() for ax in figure.axes] == ["at 2001-01-01", "at 2003-11-17"]
+    importance = relative_importance(group(trace, "posterior")["belief"]).median(("chain", "draw"))
+    drawn = figure.axes[0].get_lines()[0].get_ydata()
+    np.testing.assert_allclose(drawn[:-1], importance.isel(time=0))
+
+
+@pytest.mark.parametrize(
+    ("draw", "options", "sentence"),
+    [
+        (importance_over_time, {"features": ["height"]}, "no feature 'height'"),
+        (importance_over_time, {"events": {"1990-01-01": "MELD"}}, "lies outside the decisions"),
+        (radar, {"at": ["soon"]}, "give a date"),
+        (radar, {"at": ["2001-02-01"], "features": ["feature_0"]}, "at least three features"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, options, sentence, trace):
+    with pytest.raises(InputError, match=sentence):
+        draw(trace, **options)
+
+
+def test_colours_of_eight_features_are_all_different():
+    from icb_pymc.plots.common import COLOURS
+
+    assert len(set(COLOURS)) == 8
+
+
+def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_times(trace, dated_decisions):
+    from icb_pymc.results.inference_data import from_groups
+
+    posterior = group(trace, "posterior").isel(time=slice(None, None, 3))
+    thinned = from_groups({"posterior": posterior, "constant_data": group(trace, "constant_data")}, trace.attrs)
+    expected = relative_importance(dated_decisions["true_belief"]).isel(time=slice(None, None, 3))
+    truth = importance_over_time(thinned, features=["feature_1"]).axes[0].get_lines()[1]
+    np.testing.assert_allclose(truth.get_ydata(), expected.sel(feature="feature_1"))
+    drawn = radar(thinned, at=["2003-12-01"]).axes[0].get_lines()[1].get_ydata()
+    np.testing.assert_allclose(drawn[:-1], expected.isel(time=-1))
+
+
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
+def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_change(trace, dated_decisions):
+    options = {"before": "365D", "after": "365D"}
+    found = find_impact(trace, "feature_1", "2002-08-24", **options)
+    course, posterior = impact(trace, "feature_1", "2002-08-24", **options).axes
+    levels = [line.get_ydata() for line in course.get_lines() if len(set(line.get_ydata())) == 1]
+    assert [levels[0][0], levels[1][0]] == pytest.approx([found.before.mean(), found.after.mean()])
+    assert [text.get_text().partition(":")[0] for text in course.texts] == ["before", "after"]
+    assert "2002-08-24" in course.get_title()
+    assert found.verdict in posterior.get_title()
+    assert sum(bar.get_height() for bar in posterior.patches) == len(found.change)
+    drawn = posterior.get_lines()[0].get_xdata()
+    np.testing.assert_allclose(drawn, 100 * np.array(found.interval))
+
+
+def test_panels_are_laid_out_with_few_empty_places(trace):
+    from icb_pymc.results.inference_data import from_groups
+
+    belief = group(trace, "posterior")["belief"].isel(feature=[0, 1, 2, 3, 0, 1, 2, 3, 0])
+    nine = belief.assign_coords(feature=[f"weight_{i}" for i in range(9)]).to_dataset(name="belief")
+    figure = importance_over_time(from_groups({"posterior": nine}, trace.attrs))
+    assert len(figure.axes) == 9
