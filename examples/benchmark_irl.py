@@ -35,7 +35,7 @@ PAPER = {
     "T-REX, 10,000 steps": ("t_rex", {}),
 }
 for name, (model, options) in PAPER.items():
-    settings = {"preset": "paper", "seed": 0, "cores": 1, "progressbar": False, **options}
+    settings = {"preset": "paper", "seed": 0, "cores": 1, "progressbar": False, "hyperparameters": options}
     fit(model, decisions, **settings | {"draws": 5, "tune": 5})
     print(f"{name:45} {seconds(lambda model=model, settings=settings: fit(model, decisions, **settings)):7.2f} s")
 

@@ -33,13 +33,17 @@ def fits(decisions, seed):
     yield "Baseline", "uniform", {}
     yield "B-IRL", "b_irl", {"preset": "paper"}
     for folds, name in [(5, "5-fold IRL"), (10, "10-fold IRL"), (steps, "T-fold IRL")]:
-        yield name, "m_fold_irl", {"preset": "paper", "folds": folds}
+        yield name, "m_fold_irl", {"preset": "paper", "hyperparameters": {"folds": folds}}
     settings = cp_irl_paper(decisions).hyperparameters
     table = score_segments(decisions, **settings, score_seed=seed)
     for segments in (5, 10):
-        yield f"{segments}-fold CP-IRL", "cp_irl", {"preset": "paper", "segments": segments, "table": table}
+        yield (
+            f"{segments}-fold CP-IRL",
+            "cp_irl",
+            {"preset": "paper", "hyperparameters": {"segments": segments, "table": table}},
+        )
     yield "I-SPI", "i_spi", {"preset": "paper"}
-    yield "I-SPI, sharpening", "i_spi", {"preset": "paper", "reading": "sharpening"}
+    yield "I-SPI, sharpening", "i_spi", {"preset": "paper", "hyperparameters": {"reading": "sharpening"}}
     yield "T-REX", "t_rex", {"preset": "paper"}
     yield "T-REX, free weights", "t_rex", {}
 

@@ -20,7 +20,7 @@ MODEL = Path(__file__).parent / "models" / "delta_rule.py"
 # %%
 rows = []
 for rate in (0.05, 0.3):
-    decisions = simulate(MODEL, steps=STEPS, seed=1, learning_rate=rate)
+    decisions = simulate(MODEL, steps=STEPS, seed=1, hyperparameters={"learning_rate": rate})
     options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 1, "progressbar": False}
     trace, as_b_icb = fit(MODEL, decisions, **options), fit("b_icb", decisions, **options)
     told = group(trace, "posterior")["learning_rate"]

@@ -19,7 +19,7 @@ MODEL = Path(__file__).parent / "models" / "forgetting.py"
 # %%
 rows = []
 for memory in (0.9, 0.99):
-    decisions = simulate(MODEL, steps=STEPS, seed=2, memory=memory)
+    decisions = simulate(MODEL, steps=STEPS, seed=2, hyperparameters={"memory": memory})
     options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 2, "progressbar": False}
     fits = {"forgetting": fit(MODEL, decisions, **options), "b_icb": fit("b_icb", decisions, **options)}
     told = group(fits["forgetting"], "posterior")["memory"]

@@ -32,7 +32,7 @@ if __name__ == "__main__":
     print("seed   published   learnt   by evidence   smoothness   stray")
     for seed in range(5):
         decisions = simulate("sampling", steps=500, seed=seed)
-        published = fit("nb_icb", decisions, **options, **paper(decisions).hyperparameters)
+        published = fit("nb_icb", decisions, paper(decisions).hyperparameters, **options)
         learnt = fit(nb_icb_with_scales, decisions, **options)
         by_evidence = fit(nb_icb_with_scales, decisions, method="laplace", draws=200, seed=0, progressbar=False)
         errors.append([belief_error(trace) for trace in (published, learnt, by_evidence)])

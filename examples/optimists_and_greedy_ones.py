@@ -28,7 +28,7 @@ MODELS = {
 rows = []
 for agent in ("sampling", "greedy", "optimistic"):
     for seed in range(SEEDS):
-        decisions = simulate(agent, steps=STEPS, seed=seed, strength=STRENGTH)
+        decisions = simulate(agent, steps=STEPS, seed=seed, hyperparameters={"strength": STRENGTH})
         options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": seed, "progressbar": False}
         fits = {name: fit(model, decisions, **options) for name, model in MODELS.items()}
         scores = compare(fits)

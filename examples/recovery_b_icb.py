@@ -21,8 +21,17 @@ for seed in range(5):
     features = arrivals.sizes["feature"]
     rng = np.random.default_rng(1000 + seed)
     arrivals["true_rho_env"] = ("feature", rng.normal(-1 / features, 2 / features, size=features))
-    decisions = simulate("sampling", arrivals=arrivals, seed=seed, strength=STRENGTH)
-    posterior = fit("b_icb", decisions, strength=STRENGTH, draws=500, tune=500, chains=2, seed=seed, progressbar=False)
+    decisions = simulate("sampling", arrivals=arrivals, seed=seed, hyperparameters={"strength": STRENGTH})
+    posterior = fit(
+        "b_icb",
+        decisions,
+        hyperparameters={"strength": STRENGTH},
+        draws=500,
+        tune=500,
+        chains=2,
+        seed=seed,
+        progressbar=False,
+    )
     learnt = fit("b_icb", decisions, draws=500, tune=500, chains=2, seed=seed, progressbar=False)
     em = fit("b_icb", decisions, preset="paper", seed=seed, progressbar=False)
     rows.append(

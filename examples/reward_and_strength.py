@@ -28,8 +28,10 @@ for agent in ("sampling", "greedy", "linear"):
                 trace = fit(
                     "b_icb",
                     decisions,
-                    strength=strength,
-                    rho_env_covariance=(width / decisions.sizes["feature"]) ** 2,
+                    hyperparameters={
+                        "strength": strength,
+                        "rho_env_covariance": (width / decisions.sizes["feature"]) ** 2,
+                    },
                     draws=500,
                     chains=2,
                     seed=seed,

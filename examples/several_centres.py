@@ -36,17 +36,19 @@ def fits(decisions: xr.Dataset) -> tuple[Any, Any, dict[str, Any]]:
     together = fit(
         "hierarchical_nb_icb",
         decisions,
+        KNOWN
+        | {
+            "innovation_covariance": how_far(),
+            "deviation_covariance": pm.LogNormal.dist(np.log(1e-3), 2.0),
+            "deviation_innovation_covariance": how_far(),
+        },
         **OPTIONS,
-        **KNOWN,
-        innovation_covariance=how_far(),
-        deviation_covariance=pm.LogNormal.dist(np.log(1e-3), 2.0),
-        deviation_innovation_covariance=how_far(),
     )
-    pooled = fit("nb_icb", decisions, **OPTIONS, **KNOWN, innovation_covariance=how_far())
+    pooled = fit("nb_icb", decisions, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
     apart = {}
     for name in decisions["agent"].values:
         own = decisions_of(decisions, name)
-        apart[name] = fit("nb_icb", own, **OPTIONS, **KNOWN, innovation_covariance=how_far())
+        apart[name] = fit("nb_icb", own, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
     return together, pooled, apart
 
 

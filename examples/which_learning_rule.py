@@ -24,7 +24,7 @@ RULES = {
 }
 
 # %%
-decisions = simulate("delta_rule", steps=STEPS, seed=3, learning_rate=0.5)
+decisions = simulate("delta_rule", steps=STEPS, seed=3, hyperparameters={"learning_rate": 0.5})
 options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 3, "progressbar": False}
 traces = {name: fit(model, decisions, **options) for name, model in RULES.items()}
 

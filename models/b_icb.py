@@ -8,11 +8,18 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.declare.beliefs import GaussianBelief, bayesian_update
-from icb_pymc.declare.learning import learn, starting_belief
-from icb_pymc.declare.model import decisions_model, environment, hyperparameter
-from icb_pymc.declare.processes import as_covariance
-from icb_pymc.declare.spec import Preset
+from icb_pymc.declare import (
+    GaussianBelief,
+    Preset,
+    as_covariance,
+    bayesian_update,
+    decisions_model,
+    hyperparameter,
+    learn,
+    specify,
+    starting_belief,
+    true_preferences,
+)
 from icb_pymc.errors import InputError
 
 # Prior mean and standard deviation of log s.
@@ -66,7 +73,7 @@ def b_icb(
             act_on=GaussianBelief.draw,
             alpha=alpha,
             sigma=sigma,
-            rho_env=environment(rho_env_mean, rho_env_covariance),
+            rho_env=true_preferences(rho_env_mean, rho_env_covariance),
         )
     return model
 
@@ -89,3 +96,6 @@ def paper(decisions: xr.Dataset) -> Preset:
     """The published experiments: 100 iterations of EM, each with 1,000 draws after 1,000 of burn-in."""
     sampling = {"method": "em", "iterations": 100, "draws": 1000, "tune": 1000, "kernel": "paper"}
     return Preset({"sigma": 0.10, "alpha": 20.0}, sampling)
+
+
+specify(b_icb, paper=paper, em=em_settings)

@@ -8,12 +8,19 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from icb_pymc.data.decisions import elapsed_time
+from icb_pymc.declare import (
+    BeliefSample,
+    WienerProcess,
+    as_covariance,
+    choose,
+    decisions_model,
+    hyperparameter,
+    linear_utility,
+    specify,
+)
 from icb_pymc.declare.agent_walks import AgentWalks
-from icb_pymc.declare.beliefs import BeliefSample
-from icb_pymc.declare.choice import linear_utility
-from icb_pymc.declare.model import choose, decisions_model, hyperparameter
 from icb_pymc.declare.priors import is_zero
-from icb_pymc.declare.processes import WienerProcess, as_covariance
+from icb_pymc.environments.scenarios import centres_scenario
 from icb_pymc.errors import InputError
 
 
@@ -103,3 +110,6 @@ def hierarchical_nb_icb(
             rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=dims)
         choose(linear_utility(rho, model["context"], alpha))
     return model
+
+
+specify(hierarchical_nb_icb, scenario=centres_scenario)

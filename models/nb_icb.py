@@ -10,12 +10,18 @@ import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.decisions import elapsed_time
-from icb_pymc.declare.beliefs import BeliefSample
-from icb_pymc.declare.choice import linear_utility
-from icb_pymc.declare.model import choose, decisions_model, hyperparameter
+from icb_pymc.declare import (
+    BeliefSample,
+    Preset,
+    WienerProcess,
+    as_covariance,
+    choose,
+    decisions_model,
+    hyperparameter,
+    linear_utility,
+    specify,
+)
 from icb_pymc.declare.priors import is_zero
-from icb_pymc.declare.processes import WienerProcess, as_covariance
-from icb_pymc.declare.spec import Preset
 
 
 def nb_icb(
@@ -88,3 +94,6 @@ def paper(decisions: xr.Dataset) -> Preset:
     # 10,000 sweeps of burn-in, then every tenth of 10,000.
     sampling = {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}
     return Preset(hyperparameters, sampling)
+
+
+specify(nb_icb, paper=paper)

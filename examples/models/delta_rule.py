@@ -6,9 +6,7 @@ import pymc as pm
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.declare.beliefs import PointBelief
-from icb_pymc.declare.learning import learn
-from icb_pymc.declare.model import decisions_model, hyperparameter, uniform_preferences
+from icb_pymc.declare import PointBelief, decisions_model, hyperparameter, learn, uniform_preferences
 
 
 def delta_rule(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, learning_rate: Any = None) -> pm.Model:

@@ -7,9 +7,7 @@ import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.declare.beliefs import GaussianBelief, bayesian_update
-from icb_pymc.declare.learning import learn, starting_belief
-from icb_pymc.declare.model import decisions_model, hyperparameter
+from icb_pymc.declare import GaussianBelief, bayesian_update, decisions_model, hyperparameter, learn, starting_belief
 
 
 def forgetting(

@@ -8,7 +8,7 @@ of inference, where the contexts that a learner saw are those of choices already
 import logging
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,10 @@ from icb_pymc.assess.convergence import mean_ess
 from icb_pymc.assess.model_requirements import contract_problems, declare_both, small_arrivals
 from icb_pymc.assess.rank_uniformity import describe_departure, uniform_p_values
 from icb_pymc.assess.sbc_replicates import KEPT, Replicates
-from icb_pymc.catalogue.lookup import Declare, find, name_of, settings
+from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.sample.seeds import only_seed
 
 # A right model is called wrong once in a hundred checks.
 LEVEL = 0.01
@@ -83,14 +85,15 @@ class Check:
 
 def check(
     model: str | Path | Declare,
+    hyperparameters: Mapping[str, Any] | None = None,
     *,
     replicates: int = 50,
     steps: int = 25,
     draws: int | None = None,
-    seed: int = 0,
+    random_seed: int | None = None,
     jobs: int | None = None,
     progressbar: bool = False,
-    **hyperparameters: Any,
+    seed: int | None = None,
 ) -> Check:
     """Check a model: whether it keeps the contract, and whether its inference is calibrated.
 
@@ -115,16 +118,17 @@ def check(
         if value < least:
             raise InputError(f"{name}={value}: give at least {least}.")
     declare = find(model)
-    settings(declare, hyperparameters)
-    arrivals = small_arrivals(steps, seed=seed)
-    declared, problems = declare_both(declare, name_of(declare), arrivals, replicates, seed, **hyperparameters)
+    given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
+    settings(declare, given)
+    arrivals = small_arrivals(steps, seed=random_seed)
+    declared, problems = declare_both(declare, name_of(declare), arrivals, replicates, random_seed, **given)
     if declared is not None and not problems:
         problems = contract_problems(declared)
     if declared is None or problems:
         return Check(name_of(declare), tuple(problems))
     if not declared.inferred.free_RVs:
         return Check(name_of(declare), ())
-    work = Replicates(declare, declared, arrivals, draws, seed, hyperparameters)
+    work = Replicates(declare, declared, arrivals, draws, random_seed, given)
     found = list(_run(work, replicates, jobs or _cores(), progressbar))
     places = pd.DataFrame([place for place, _ in found]).rename_axis("replicate")
     ess = pd.DataFrame([size for _, size in found]).median()

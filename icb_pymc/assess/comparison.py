@@ -139,8 +139,8 @@ def _cautions(trace: InferenceData, high: int, decisions: int) -> list[str]:
         said.append(f"draws are an approximation ({trace.attrs['approximation']})")
     if high > MANY * decisions:
         said.append(f"k > {HIGH_K} at {high} decisions: its elpd is too good to be relied on")
-    if trace.attrs.get("model") == "cp_irl":
-        said.append("its change points were found from all choices, those left out included")
+    if trace.attrs.get("hindsight"):
+        said.append(f"the choices left out were used before: {trace.attrs['hindsight']}")
     return said
 
 

@@ -54,9 +54,9 @@ def judge(table: pd.DataFrame, worst: pd.DataFrame, trace: InferenceData) -> tup
 def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, converged: bool) -> list[str]:
     """What to do, and what else to know; as `judge`, with the `acceptance` of a `Diagnosis`."""
     lines = []
-    sampler, posterior = str(trace.attrs.get("sampler", "")), group(trace, "posterior")
+    kernel, posterior = trace.attrs.get("kernel"), group(trace, "posterior")
     made = posterior.sizes["chain"] * posterior.sizes["draw"]
-    if "kernel paper" in sampler:
+    if kernel == "paper":
         lines.append(
             "the kernel printed in the paper does not leave the posterior invariant, so that even chains that agree "
             "are off: fit it with kernel 'engine' (the default where it applies) or 'gibbs'"
@@ -80,7 +80,7 @@ def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, 
     rhat = float(table["R-hat"].max())
     is_slow = least / made < LEAST_EFFICIENCY
     if rhat >= FAR_APART or is_slow:
-        better = "kernel 'gibbs', 'nuts' or 'nutpie'" if "utility_hmc" in sampler else "kernel 'engine', or 'nuts'"
+        better = "kernel 'gibbs', 'nuts' or 'nutpie'" if kernel == "engine" else "kernel 'engine', or 'nuts'"
         why = "the chains are in different places" if rhat >= FAR_APART else f"{made} draws are worth {least:.0f}"
         lines.append(f"{why}: more draws would take too long; use another sampler ({better}), or reparametrise")
     elif least < ESS_LIMIT or rhat >= RHAT_LIMIT:

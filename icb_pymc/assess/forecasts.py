@@ -1,9 +1,9 @@
 """One-step-ahead forecasts: how probable each choice was, given those before it and nothing after."""
 
 import json
-import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from rich.progress import track
 from scipy.special import logsumexp
 
 from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.assumed_density import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
+from icb_pymc.sample.seeds import only_seed
 from icb_pymc.steps.linear_gaussian import Found, LinearGaussianModel, find_linear_gaussian
 
 # Of the average over contrasts where a decision has several alternatives.
@@ -28,13 +30,14 @@ PRIOR_DRAWS, LEAST_EFFECTIVE = 256, 10
 
 
 def one_step_ahead(
-    model: str | Callable[..., pm.Model],
+    model: str | Path | Declare,
     decisions: xr.Dataset,
+    hyperparameters: Mapping[str, Any] | None = None,
     *,
     start: int | None = None,
-    seed: int = 0,
+    random_seed: int | None = None,
     progressbar: bool = False,
-    **hyperparameters: Any,
+    seed: int | None = None,
 ) -> xr.DataArray:
     """log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`: the score of a forecaster.
 
@@ -68,11 +71,12 @@ def one_step_ahead(
         raise InputError(
             f"start={begin}: give a number from 0 to {steps - 1}, the decisions before the first forecast."
         )
-    settings(declare, hyperparameters)
-    hindsight = getattr(sys.modules.get(getattr(declare, "__module__", "")), "HINDSIGHT", None)
+    given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
+    settings(declare, given)
+    hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
-    graph = declare(decisions, **hyperparameters)
+    graph = declare(decisions, **given)
     attrs: dict[str, Any] = {"model": name_of(declare)}
     if not graph.free_RVs:
         told = pointwise(graph, as_posterior(given_values(graph), decisions))
@@ -87,7 +91,7 @@ def one_step_ahead(
             "with utilities linear in rho and a proper prior."
         )
     else:
-        scores, effective = _forecast(graph, found, seed, progressbar)
+        scores, effective = _forecast(graph, found, random_seed, progressbar)
         if found.hyperparameters:
             attrs["effective_prior_draws"] = round(effective, 1)
             if effective < LEAST_EFFECTIVE:
@@ -125,7 +129,7 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
     given: dict[str, Any] = {
         name: np.array(value) if isinstance(value, list) else value for name, value in told.items()
     }
-    return one_step_ahead(declare, decisions_in(trace), start=start, progressbar=progressbar, **given)
+    return one_step_ahead(declare, decisions_in(trace), given, start=start, progressbar=progressbar)
 
 
 def _forecast(model: pm.Model, found: Found, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:

@@ -9,17 +9,11 @@ import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 from pytensor.gradient import DisconnectedInputError, NullTypeGradError
 
-from icb_pymc.catalogue.lookup import Declare
+from icb_pymc.data.schema import MODEL_DIMS
+from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.sample.simulation import dims_of, draw_decisions
 
-DIMS = {
-    "belief": ("time", "feature"),
-    "rho": ("time", "feature"),
-    "reward": ("time",),
-    "rho_env": ("feature",),
-    "chosen": ("time",),
-}
 # Draws of the prior at which log-densities are tried.
 TRIALS = 3
 
@@ -105,7 +99,7 @@ def _try(what: str, declare: Declare, data: xr.Dataset, hyperparameters: dict[st
 
 def _shape_problems(model: pm.Model) -> list[str]:
     problems = []
-    for name, expected in DIMS.items():
+    for name, expected in MODEL_DIMS.items():
         if name in model.named_vars:
             found = tuple(model.named_vars_to_dims.get(name) or ())
             if found != expected:

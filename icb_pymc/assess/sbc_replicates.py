@@ -9,8 +9,8 @@ import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 
 from icb_pymc.assess.model_requirements import Declared, unconstrained, unknowns
-from icb_pymc.catalogue.lookup import Declare, companion
-from icb_pymc.declare.model import CHOICES
+from icb_pymc.data.schema import CHOSEN_SLOT
+from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.results.inference_data import begin_chain, group
 from icb_pymc.sample.fitting import fit
 from icb_pymc.steps.assign import alternating_steps
@@ -54,7 +54,7 @@ class Replicates:
         """Compile what can be compiled beforehand."""
         if not self._is_prepared:
             model = self._declared.inferred
-            knows_own = companion(self._declare, "steps") is not None or find_linear_gaussian(model) is not None
+            knows_own = spec_of(self._declare).steps is not None or find_linear_gaussian(model) is not None
             if not knows_own and not alternating_steps(model) and self._can_be_given_choices():
                 self._nuts = _Nuts(model, self._names, self._draws or NUTS_DRAWS)
             self._is_prepared = True
@@ -82,7 +82,7 @@ class Replicates:
             seed=seed,
             log_likelihood=False,
             progressbar=False,
-            **self._hyperparameters,
+            hyperparameters=self._hyperparameters,
         )
         posterior = group(trace, "posterior")
         return {name: posterior[name].values[0] for name in self._names}
@@ -108,13 +108,13 @@ class Replicates:
         """Whether a model given other choices is the model declared for them."""
         model, drawn = self._declared.inferred, self._declared.drawn["chosen"]
         others = [row for row in drawn if not np.array_equal(row, drawn[0])]
-        if CHOICES not in model.named_vars or not others:
+        if CHOSEN_SLOT not in model.named_vars or not others:
             return False
         chosen = others[0].astype(np.int64)
         point = pm.draw([unconstrained(model, rv) for rv in model.free_RVs], random_seed=0, mode="FAST_COMPILE")
         declared = self._declare(self._arrivals.assign(chosen=("time", chosen)), **self._hyperparameters)
         with model:
-            pm.set_data({CHOICES: chosen})
+            pm.set_data({CHOSEN_SLOT: chosen})
         densities = [
             compile_graph(one.value_vars, one.logp(), mode="FAST_COMPILE")(*point) for one in (model, declared)
         ]
@@ -136,7 +136,7 @@ class _Nuts:
     def sample(self, chosen: np.ndarray, seed: list[int]) -> Quantities:
         """Draws (draw, ...) of the named variables given these choices."""
         with self._model:
-            pm.set_data({CHOICES: chosen})
+            pm.set_data({CHOSEN_SLOT: chosen})
         self._step.sampling_state = self._fresh
         begin_chain(self._step, np.random.default_rng(seed), self._draws, self._draws)
         point, told = self._start, []

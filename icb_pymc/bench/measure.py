@@ -57,7 +57,9 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
     options: dict[str, Any] = {"draws": draws, "tune": tune, "chains": 4, "cores": 1, "seed": 1}
     started = time.perf_counter()
     declare, given = _problem(model, kernel, decisions)
-    trace = fit(declare, decisions, kernel=kernel, log_likelihood=False, progressbar=False, **options, **given)
+    trace = fit(
+        declare, decisions, kernel=kernel, log_likelihood=False, progressbar=False, hyperparameters=given, **options
+    )
     seconds = time.perf_counter() - started
     belief = group(trace, "posterior")["belief"]
     # The first belief of a learner is a number, and has no effective draws.

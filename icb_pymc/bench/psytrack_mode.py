@@ -37,7 +37,15 @@ def by_laplace(decisions: xr.Dataset) -> dict[str, float]:
         "innovation_covariance": pm.HalfFlat.dist(shape=features),
     }
     started = time.perf_counter()
-    result = fit("nb_icb", decisions, method="laplace", draws=1, log_likelihood=False, progressbar=False, **settings)
+    result = fit(
+        "nb_icb",
+        decisions,
+        method="laplace",
+        draws=1,
+        log_likelihood=False,
+        progressbar=False,
+        hyperparameters=settings,
+    )
     return {"seconds": time.perf_counter() - started, "log_evidence": float(result.attrs["log_evidence"])}
 
 

@@ -76,11 +76,21 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
         given = paper(decisions).hyperparameters
         every = max(1, steps // 500)
         options: dict[str, Any] = {"every": every, "log_likelihood": False, "progressbar": False, "seed": 0}
-        trace = fit("nb_icb", decisions, kernel="engine", draws=50, tune=100, chains=1, cores=1, **options, **given)
+        trace = fit(
+            "nb_icb",
+            decisions,
+            kernel="engine",
+            draws=50,
+            tune=100,
+            chains=1,
+            cores=1,
+            hyperparameters=given,
+            **options,
+        )
         per_draw = float(trace.attrs["drawing_seconds"]) / 150
         taken = float(group(trace, "sample_stats")["hmc_steps"].mean())
         started = time.perf_counter()
-        fit("nb_icb", decisions, method="laplace", draws=50, **options, **given)
+        fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=given, **options)
         laplace = time.perf_counter() - started
         yield f"{steps:>8}{1e3 * per_draw:>16.2f}{1e6 * per_draw / steps:>13.2f}{taken:>7.1f}{laplace:>11.2f}"
 
@@ -99,12 +109,12 @@ def long_table(steps: int) -> Iterator[str]:
     _warm_up()
     yield f"NB-ICB, T = {steps:,}, k = 8, two candidates: seconds from the start; four chains on the cores there are"
     started = time.perf_counter()
-    fit("nb_icb", decisions, method="laplace", draws=50, **options, **given)
+    fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=given, **options)
     yield f"Laplace: {time.perf_counter() - started:.1f} s"
     draws, rhat = LONG_DRAWS, np.inf
     while rhat >= LONG_AGREED:
         started = time.perf_counter()
-        trace = fit("nb_icb", decisions, kernel="engine", draws=draws, tune=LONG_TUNE, **options, **given)
+        trace = fit("nb_icb", decisions, kernel="engine", draws=draws, tune=LONG_TUNE, hyperparameters=given, **options)
         seconds = time.perf_counter() - started
         belief, stats = group(trace, "posterior")["belief"], group(trace, "sample_stats")
         rhat, size = float(rank_rhat(belief).max()), float(bulk_ess(belief).min())

@@ -7,8 +7,7 @@ points of the group ``icb_pymc.models``, and whoever has a function or a file by
 import ast
 import difflib
 import inspect
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -16,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from icb_pymc.catalogue.model_files import first_parameter, load_model
+from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 
 KINDS = {"": "inverse model", "irl": "inverse model", "agents": "agent"}
 GROUP = "icb_pymc.models"
-Declare = Callable[..., Any]
 
 _registered: dict[str, Declare] = {}
 
@@ -115,11 +114,6 @@ def settings(declare: Declare, given: dict[str, Any]) -> dict[str, Any]:
 def name_of(declare: Declare) -> str:
     """What a model is called: the function's name, also where some of its arguments are bound."""
     return getattr(getattr(declare, "func", declare), "__name__", type(declare).__name__)
-
-
-def companion(declare: Declare, name: str) -> Any:
-    """What the file of a model says beside the model itself."""
-    return getattr(sys.modules.get(getattr(declare, "__module__", "")), name, None)
 
 
 def summary_of(declare: Declare) -> str:

@@ -14,15 +14,12 @@ from typing import Any
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import existing
 
-# Functions that the file of a model may have beside the model itself.
-COMPANIONS = ("paper", "estimate", "em_settings", "steps")
-
 
 def load_model(path: str | Path) -> Callable[..., Any]:
     """The function that the file at `path` declares a model with.
 
-    It is the one called like the file, or else the only public one whose first parameter is ``decisions``. What it
-    raises is told in one sentence that names the file and the line.
+    It is the one called like the file, else the only one with a spec (`icb_pymc.declare.specify`), else the only public
+    one whose first parameter is ``decisions``. What it raises becomes one sentence that names the file and the line.
     """
     source = existing(path)
     if source.suffix != ".py":
@@ -87,11 +84,9 @@ def _model_of(module: ModuleType, source: Path) -> Callable[..., Any]:
         if first_parameter(declare) is None:
             raise InputError(f"{source}: '{source.stem}' has no parameters; a model is a function of decisions.")
         return declare
-    models = [
-        name
-        for name, value in own.items()
-        if first_parameter(value) == "decisions" and not name.startswith("_") and name not in COMPANIONS
-    ]
+    models = [name for name, value in own.items() if hasattr(value, "icb_spec")]
+    if len(models) != 1:
+        models = [name for name, value in own.items() if first_parameter(value) == "decisions" and name[0] != "_"]
     if len(models) == 1:
         return own[models[0]]
     if models:

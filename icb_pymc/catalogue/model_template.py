@@ -5,9 +5,7 @@ Change what you like, then: icb check my_model.py; icb simulate ./my_model.py; i
 
 import pymc as pm
 
-from icb_pymc.declare.beliefs import PointBelief
-from icb_pymc.declare.learning import learn
-from icb_pymc.declare.model import decisions_model, hyperparameter, uniform_preferences
+from icb_pymc.declare import PointBelief, decisions_model, hyperparameter, learn, uniform_preferences
 
 
 def my_model(decisions, *, alpha=20.0, sigma=0.1, learning_rate=None):  # type: ignore[no-untyped-def]

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         jobs=options.jobs,
         progressbar=True,
-        **given_settings(options),
+        hyperparameters=given_settings(options),
     )
     say(str(found))
     if options.output and found.places is not None:

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         every=options.every,
         dtype=options.dtype,
         log_likelihood=options.log_likelihood,
-        **given,
+        hyperparameters=given,
     )
     if trace.attrs["interrupted"]:
         raise KeyboardInterrupt

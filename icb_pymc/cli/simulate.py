@@ -26,11 +26,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, write, and show what was simulated."""
-    from icb_pymc.catalogue.lookup import find, name_of, settings
+    from icb_pymc.catalogue.lookup import find, settings
     from icb_pymc.cli.show import summary
     from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.optn import prepare, read_raw
-    from icb_pymc.environments.scenario import scenario
+    from icb_pymc.sample.simulation import default_arrivals, simulate
 
     check_output(options.output, *SUFFIXES)
     given = given_settings(options)
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     transplants = None
     if options.cohort is not None:
         transplants = prepare(read_raw(options.cohort), options.cohort).transplants
-    arrivals = scenario(
-        name_of(declare),
+    arrivals = default_arrivals(
+        declare,
         steps=options.steps,
         actions=options.actions,
         seed=options.seed,
@@ -49,9 +49,7 @@ def run(options: argparse.Namespace) -> int:
         quadratic=options.quadratic,
     )
 
-    from icb_pymc.sample.simulation import simulate
-
-    decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, **given)
+    decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, hyperparameters=given)
     write_decisions(decisions, options.output)
     say(summary(decisions))
     say(f"\nwritten to {options.output}")

@@ -9,10 +9,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from icb_pymc.data.deciders import check_agents, with_agents
+from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
-
-CONTEXT_DIMS = ("time", "action", "feature")
 
 
 def from_arrays(
@@ -136,14 +135,13 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:
-    dims = {"context": CONTEXT_DIMS, "chosen": ("time",), "available": ("time", "action")}
     kinds = {"context": "f", "chosen": "iu", "available": "b"}
     words = {"context": "real numbers", "chosen": "whole numbers", "available": "true or false"}
     for name in required:
         if name not in dataset:
-            raise InputError(f"{source}: variable '{name}' is missing; decisions need {', '.join(dims)}.")
-        if dataset[name].dims != dims[name]:
-            raise InputError(f"{source}: '{name}' has dims {dataset[name].dims}, expected {dims[name]}.")
+            raise InputError(f"{source}: variable '{name}' is missing; decisions need {', '.join(DECISION_DIMS)}.")
+        if dataset[name].dims != DECISION_DIMS[name]:
+            raise InputError(f"{source}: '{name}' has dims {dataset[name].dims}, expected {DECISION_DIMS[name]}.")
         if dataset[name].dtype.kind not in kinds[name]:
             raise InputError(f"{source}: '{name}' holds {dataset[name].dtype}, expected {words[name]}.")
     for dim in ("time", "feature"):

@@ -9,6 +9,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.data.schema import BELIEF_DIMS
 from icb_pymc.declare.beliefs import (
     Belief,
     BeliefSample,
@@ -30,16 +31,15 @@ from icb_pymc.declare.linearity import (
 from icb_pymc.declare.model import (
     choose,
     chosen_context,
-    environment,
     is_simulated,
     numbers_of_decisions,
+    true_preferences,
     uniform_preferences,
 )
 from icb_pymc.declare.rewards import LinearReward
 from icb_pymc.declare.scan_over_time import scan_over_time
 
 Rule = Callable[[TensorVariable, TensorVariable], TensorVariable]
-BELIEF_DIMS = ("time", "feature")
 
 
 def starting_belief(sigma: Any, strength: Any = None, mean: Any = None) -> GaussianBelief:
@@ -92,7 +92,7 @@ def learn(
         ``rule(utility, available)``: logarithms of the weights that candidates are chosen with, in place of a softmax,
         where they are the utilities; see `icb_pymc.declare.choice.with_lapses`.
     rho_env : tensor (feature,), optional
-        By default that of `icb_pymc.declare.model.environment`.
+        By default that of `true_preferences`.
 
     Notes
     -----
@@ -100,7 +100,7 @@ def learn(
     then samples the posterior. Equation 1 is one, so are delta rules, and forgetting ones. Whether it is so is found
     out by trying. All else is declared by standard normal noise, which is what suits NUTS.
     """
-    rho_env = environment() if rho_env is None else rho_env
+    rho_env = true_preferences() if rho_env is None else rho_env
     initial = type(initial)(*(pt.as_tensor(field, dtype="float64") for field in initial))
     learner = Learner(initial, update, act_on, bonus, rule, alpha, sigma, rho_env)
     if is_simulated(pm.modelcontext(None)):

@@ -14,13 +14,11 @@ from pymc.logprob.abstract import MeasurableOp
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.decisions import validate, validate_arrivals
+from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.declare.graph import context_model, has_op
 from icb_pymc.declare.processes import as_covariance
 from icb_pymc.errors import InputError
-
-# The choices as data: `pm.set_data` of it gives a declared model other choices of the same candidates.
-CHOICES = "chosen_slot"
 
 
 def decisions_model(decisions: xr.Dataset) -> pm.Model:
@@ -35,13 +33,13 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
     (validate if is_decided else validate_arrivals)(decisions)
     weighed = "reward_context" if "reward_context" in decisions and not is_decided else "context"
     model = context_model() or pm.Model()
-    model.add_coords({dim: decisions[dim].values for dim in ("time", "action", "feature")})
+    model.add_coords({dim: decisions[dim].values for dim in CONTEXT_DIMS})
     with model:
         # Data, not constants: large constants defeat compilation caches.
-        pm.Data("context", decisions[weighed].values, dims=("time", "action", "feature"))
+        pm.Data("context", decisions[weighed].values, dims=CONTEXT_DIMS)
         pm.Data("available", decisions["available"].values, dims=("time", "action"))
         if is_decided:
-            pm.Data(CHOICES, decisions["chosen"].values, dims="time")
+            pm.Data(CHOSEN_SLOT, decisions["chosen"].values, dims="time")
         elif "true_rho_env" in decisions:
             pm.Data("true_rho_env", decisions["true_rho_env"].values, dims="feature")
     return model
@@ -49,7 +47,7 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
 
 def is_simulated(model: pm.Model) -> bool:
     """Whether choices are to be drawn, because none are given."""
-    return CHOICES not in model.named_vars
+    return CHOSEN_SLOT not in model.named_vars
 
 
 def hyperparameter(name: str, value: Any) -> Any:
@@ -61,7 +59,7 @@ def hyperparameter(name: str, value: Any) -> Any:
     return value
 
 
-def environment(mean: Any = None, covariance: Any = None) -> TensorVariable:
+def true_preferences(mean: Any = None, covariance: Any = None) -> TensorVariable:
     """rho_env (feature): in a simulation that of the arrivals, if they tell it; otherwise Gaussian a priori.
 
     Parameters
@@ -97,13 +95,13 @@ def chosen_context() -> TensorVariable:
     model = pm.modelcontext(None)
     if is_simulated(model):
         raise InputError("what was chosen is not known before anyone has chosen: this model cannot be simulated.")
-    return _taken(model["context"], model[CHOICES])
+    return _taken(model["context"], model[CHOSEN_SLOT])
 
 
 def choose(utility: TensorVariable) -> TensorVariable:
     """The choice `chosen` as the softmax of `utility` (time, action): observed, or drawn if there are none yet."""
     model = pm.modelcontext(None)
-    observed = None if is_simulated(model) else model[CHOICES]
+    observed = None if is_simulated(model) else model[CHOSEN_SLOT]
     return SoftmaxChoice("chosen", utility, model["available"], observed=observed, dims="time")
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from icb_pymc.data.decisions import CONTEXT_DIMS, validate
+from icb_pymc.data.decisions import validate
+from icb_pymc.data.schema import CONTEXT_DIMS
 from icb_pymc.environments import optn
 from icb_pymc.environments.arrivals import Z_LIMIT, Standardisation
 from icb_pymc.environments.optn import pair_features, require_columns

@@ -65,6 +65,11 @@ class Algorithm:
     is_sampled: bool = True
     file_digest: str | None = None
 
+    @property
+    def has_segments(self) -> bool:
+        """Whether the log is divided into segments, whose scores runs on the same log share."""
+        return any(name == "segments" for name, _ in self.settings)
+
 
 def own_algorithm(path: str) -> Algorithm:
     """A model of one's own as a line of the tables; the same under either preset."""

@@ -10,10 +10,9 @@ import xarray as xr
 
 from icb_pymc.environments.allocation_history import allocation_history
 from icb_pymc.environments.optn import prepare, read_raw
-from icb_pymc.environments.scenario import scenario
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import existing
-from icb_pymc.sample.simulation import simulate
+from icb_pymc.sample.simulation import default_arrivals, simulate
 
 HISTORY = "history"
 
@@ -71,8 +70,8 @@ def decisions_of(log: Log) -> xr.Dataset:
                 raise InputError(f"{log.file} changed while it was in use; start again.")
             transplants = prepare(read_raw(log.file), log.file).transplants
         return allocation_history(log.steps, log.actions, log.seed, transplants)
-    arrivals = scenario(log.agent, steps=log.steps, actions=log.actions, seed=log.seed, quadratic=log.quadratic)
-    return simulate(log.agent, seed=log.seed, arrivals=arrivals, **dict(log.settings))
+    arrivals = default_arrivals(log.agent, steps=log.steps, actions=log.actions, seed=log.seed, quadratic=log.quadratic)
+    return simulate(log.agent, seed=log.seed, arrivals=arrivals, hyperparameters=dict(log.settings))
 
 
 def _digest(path: Path) -> str:

@@ -7,7 +7,6 @@ import traceback
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,8 +17,10 @@ import xarray as xr
 from icb_pymc import __version__
 from icb_pymc.assess.convergence import rank_rhat
 from icb_pymc.assess.metrics import action_divergence, belief_error, reward_error
+from icb_pymc.catalogue.lookup import find
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.declare.change_points import SegmentTable, score_segments
+from icb_pymc.declare.spec import spec_of
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.reproduce.log import Log, decisions_of
 from icb_pymc.reproduce.unit import Unit
@@ -44,7 +45,7 @@ def tasks_of(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
     """Units that are worth doing one after the other in one process: those of CP-IRL share their segments' scores."""
     tasks: dict[Any, list[Unit]] = {}
     for unit in units:
-        key = (unit.log, unit.preset) if unit.algorithm.model == "cp_irl" else unit
+        key = (unit.log, unit.preset) if unit.algorithm.has_segments else unit
         tasks.setdefault(key, []).append(unit)
     return [tuple(task) for task in tasks.values()]
 
@@ -85,8 +86,8 @@ def run(unit: Unit) -> InferenceData:
             cores=1,
             log_likelihood=False,
             progressbar=False,
+            hyperparameters=_priors(unit, decisions) | dict(unit.algorithm.settings) | _shared(unit),
             **dict(unit.sampling),
-            **(_priors(unit, decisions) | dict(unit.algorithm.settings) | _shared(unit)),
         )
     if trace.attrs["interrupted"]:
         raise InputError("it was interrupted.")
@@ -126,23 +127,29 @@ def _priors(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:
     """The hyperparameters of the preset `paper` of a model, without its sampler."""
     if not unit.algorithm.paper_priors:
         return {}
-    return import_module(f"icb_pymc.models.{unit.algorithm.model}").paper(decisions).hyperparameters
+    return _paper_hyperparameters(unit.algorithm.model, decisions)
+
+
+def _paper_hyperparameters(model: str, decisions: xr.Dataset) -> dict[str, Any]:
+    paper = spec_of(find(model)).paper
+    assert paper is not None
+    return paper(decisions).hyperparameters
 
 
 def _shared(unit: Unit) -> dict[str, Any]:
-    if unit.algorithm.model != "cp_irl":
+    if not unit.algorithm.has_segments:
         return {}
     # All but how many segments there are.
     scored = tuple(setting for setting in unit.algorithm.settings if setting[0] != "segments")
-    return {"table": _segment_table(unit.log, unit.algorithm.preset, scored)}
+    return {"table": _segment_table(unit.log, unit.algorithm.model, unit.algorithm.preset, scored)}
 
 
 @lru_cache(maxsize=1)
-def _segment_table(log: Log, preset: str | None, scored: tuple[tuple[str, Any], ...]) -> SegmentTable:
+def _segment_table(log: Log, model: str, preset: str | None, scored: tuple[tuple[str, Any], ...]) -> SegmentTable:
     decisions = decisions_of(log)
     settings: dict[str, Any] = {}
     if preset is not None:
-        settings = import_module("icb_pymc.models.irl.cp_irl").paper(decisions).hyperparameters
+        settings = _paper_hyperparameters(model, decisions)
     return score_segments(decisions, **(settings | dict(scored) | {"score_seed": log.seed}))
 
 

@@ -5,13 +5,12 @@ from typing import Any
 
 import xarray as xr
 
+from icb_pymc.data.schema import DECISION_GROUPS
 from icb_pymc.errors import InputError
 from icb_pymc.io.machine import size_in_words
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.kept_times import check_dtype, positions_to_keep
 
-# The decisions stay whole and exact, so that the model can be fitted again and every metric taken.
-DECISIONS = ("observed_data", "constant_data")
 # Beside the posterior nothing is worth more room than this.
 LARGEST = 2 * 2**20
 
@@ -54,7 +53,8 @@ def share(
         raise InputError("the posterior of this trace has no times to choose from: leave out every and times.")
     groups, dropped = {"posterior": kept}, []
     for name in group_names(trace):
-        if name in DECISIONS:
+        # The decisions stay whole and exact, so that the model can be fitted again and every metric computed.
+        if name in DECISION_GROUPS:
             groups[name] = group(trace, name)
         elif name != "posterior":
             part = group(trace, name)

@@ -9,14 +9,13 @@ import numpy as np
 import xarray as xr
 
 from icb_pymc.data.decisions import validate
+from icb_pymc.data.schema import DECISION_GROUPS, POSTERIOR_DIMS
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, group_names, read_groups
 
 SCHEMA_VERSION = 1
-DIMS = {"belief": ("chain", "draw", "time", "feature"), "rho_env": ("chain", "draw", "feature")}
-DECISIONS = {"observed_data": ("chosen",), "constant_data": ("context", "available")}
 IN_JSON = ("hyperparameters", "versions")
 
 
@@ -24,7 +23,7 @@ def write_trace(result: InferenceData, path: str | Path) -> None:
     """Write a result as netCDF; the old file stays whole until the new one is complete."""
     if Path(path).suffix != ".nc":
         raise InputError(f"{path}: traces are netCDF files and end in .nc.")
-    content = as_netcdf(result, {"schema_version": SCHEMA_VERSION} | dict(result.attrs))
+    content = as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
@@ -45,11 +44,11 @@ def read_trace(path: str | Path) -> InferenceData:
 def check_trace(result: InferenceData, source: str = "this result") -> None:
     """Raise `InputError` unless a result follows the schema that metrics, plots and diagnostics rely on."""
     _check_version(result.attrs, source)
-    for name in ("posterior", *DECISIONS):
+    for name in ("posterior", *DECISION_GROUPS):
         if name not in group_names(result):
             raise InputError(f"{source} is not a trace: it has no group '{name}'.")
     _check_posterior(group(result, "posterior"), source)
-    for name, variables in DECISIONS.items():
+    for name, variables in DECISION_GROUPS.items():
         for variable in variables:
             if variable not in group(result, name):
                 raise InputError(f"{source} is not a trace: its {name} has no '{variable}'.")
@@ -75,9 +74,9 @@ def _check_version(attrs: dict[str, Any], source: str) -> None:
 
 
 def _check_posterior(posterior: xr.Dataset, source: str) -> None:
-    if not any(name in posterior for name in DIMS):
+    if not any(name in posterior for name in POSTERIOR_DIMS):
         raise InputError(f"{source} is not a trace: its posterior has no 'belief' and no 'rho_env'.")
-    for name, dims in DIMS.items():
+    for name, dims in POSTERIOR_DIMS.items():
         if name not in posterior:
             continue
         draws = posterior[name]

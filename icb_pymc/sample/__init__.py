@@ -2,6 +2,7 @@
 
 - `simulation`: draw decisions from a model. `fitting`: `fit`, which chooses among the methods:
   `mcmc` (Markov chains), `laplace` (the mode and a Gaussian), `em` (Algorithm 1), `point_estimate`.
-- What the methods share: `initial_values`, `hyperpriors` (priors of learnt hyperparameters), `kept_draws` (what is
-  recorded), `learner_beliefs` (beliefs computed after sampling), `pointwise` (likelihood of each choice), `outcome`.
+- What the methods share: `seeds`, `initial_values`, `hyperpriors` (priors of learnt hyperparameters), `kept_draws`
+  (what is recorded), `learner_beliefs` (beliefs computed after sampling), `pointwise` (likelihood of each choice),
+  `outcome` (what each of them returns).
 """

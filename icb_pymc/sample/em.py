@@ -1,21 +1,20 @@
 """Algorithm 1 line by line: EM for rho_env and the strength of the first belief."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pymc as pm
 import xarray as xr
 from rich.progress import track
 
-from icb_pymc.catalogue.lookup import companion, name_of
+from icb_pymc.catalogue.lookup import name_of
 from icb_pymc.data.decisions import validate
+from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.alternation import alternate
 from icb_pymc.kernels.gradient_ascent import RMSprop
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.reward_given_rho import covariance_path, reward_gains
-from icb_pymc.sample.outcome import Fitted
+from icb_pymc.sample.outcome import Outcome
 
 # Sweeps of an expectation step that are not kept.
 EM_TUNE = 1000
@@ -41,22 +40,22 @@ class EMResult(NamedTuple):
     belief: np.ndarray
 
 
-def by_em(
-    declare: Callable[..., pm.Model],
+def fit_by_em(
+    declare: Declare,
     decisions: xr.Dataset,
     given: dict[str, Any],
     sampling: dict[str, Any],
     seed: int | None,
     progressbar: bool,
-) -> Fitted:
+) -> Outcome:
     """The estimates of EM's last iteration, the beliefs that it sampled, and the path of the estimates."""
     sampling = {"tune": EM_TUNE} | sampling
-    settings_of_em = companion(declare, "em_settings")
-    if settings_of_em is None:
+    em_settings = spec_of(declare).em
+    if em_settings is None:
         raise InputError(f"'{name_of(declare)}' cannot be fitted by EM; use method 'mcmc'.")
     result = expectation_maximisation(
         decisions,
-        **settings_of_em(decisions, given, as_published=sampling["kernel"] == "paper"),
+        **em_settings(decisions, given, as_published=sampling["kernel"] == "paper"),
         iterations=sampling["iterations"],
         draws=sampling["draws"],
         tune=sampling["tune"],
@@ -78,8 +77,8 @@ def by_em(
     path_coords = {"iteration": np.arange(1, sampling["iterations"] + 1), "feature": coords["feature"]}
     groups = {"posterior": xr.Dataset(estimates, coords), "em_path": xr.Dataset(path, path_coords)}
     words = f"EM, {sampling['iterations']} iterations of {sampling['tune']} + {sampling['draws']} sweeps"
-    kernel = "paper" if sampling["kernel"] == "paper" else "exact"
-    return Fitted(groups, f"{words} (kernel {kernel}); rho_env and strength are point estimates")
+    kernel = "paper" if sampling["kernel"] == "paper" else "gibbs"
+    return Outcome(groups, f"{words} (kernel {kernel}); rho_env and strength are point estimates", kernel)
 
 
 def expectation_maximisation(

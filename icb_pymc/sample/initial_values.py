@@ -12,7 +12,9 @@ from icb_pymc.kernels.metropolis import choice_contrasts
 CONTRAST_SIZE = 2.0
 
 
-def scattered_starts(model: pm.Model, decisions: xr.Dataset, alpha: Any, chains: int, seed: int | None) -> list[Any]:
+def scattered_initial_values(
+    model: pm.Model, decisions: xr.Dataset, alpha: Any, chains: int, seed: int | None
+) -> list[Any]:
     """Initial values for each chain: a random constant preference as rho, given which beliefs and rewards are drawn."""
     if "rho" not in [rv.name for rv in model.free_RVs]:
         return [{}] * chains

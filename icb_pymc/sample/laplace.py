@@ -19,7 +19,7 @@ from icb_pymc.kernels.mode import Mode, find_mode
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.learner_beliefs import learnt_beliefs
-from icb_pymc.sample.outcome import Fitted
+from icb_pymc.sample.outcome import Outcome
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 # On the unconstrained scale (log variances, say): far beyond what data can tell from zero or from infinity.
@@ -43,19 +43,19 @@ class Laplace(NamedTuple):
     log_evidence: float
 
 
-def by_laplace(
-    model: pm.Model, sampling: dict[str, Any], recording: KeptDraws, seed: int | None, progressbar: bool
-) -> Fitted:
+def fit_by_laplace(
+    model: pm.Model, sampling: dict[str, Any], kept: KeptDraws, seed: int | None, progressbar: bool
+) -> Outcome:
     """Independent draws from the Gaussian around the mode."""
-    check_room(recording.bytes_per_draw(model), sampling["draws"], 1)
-    names = recording.declare(model)
-    result = laplace_approximation(model, names, sampling["draws"], seed, recording.latents, progressbar)
-    belief = learnt_beliefs(result.draws, model, recording.index, recording.dtype)
+    check_room(kept.bytes_per_draw(model), sampling["draws"], 1)
+    names = kept.declare(model)
+    result = laplace_approximation(model, names, sampling["draws"], seed, kept.latents, progressbar)
+    belief = learnt_beliefs(result.draws, model, kept.index, kept.dtype)
     words = "Laplace: independent draws from the Gaussian around the posterior mode"
     if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
         words += ", hyperparameters at the maximum of prior times evidence"
-    groups = {"posterior": recording.finish(result.draws, belief), "constant_data": declared_folds(model)}
-    return Fitted(groups, words, False, result.log_evidence)
+    groups = {"posterior": kept.finish(result.draws, belief), "constant_data": declared_folds(model)}
+    return Outcome(groups, words, log_evidence=result.log_evidence)
 
 
 def laplace_approximation(

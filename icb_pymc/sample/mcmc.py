@@ -14,7 +14,7 @@ from icb_pymc.io.machine import check_room
 from icb_pymc.results.inference_data import from_groups, group
 from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.learner_beliefs import learnt_beliefs
-from icb_pymc.sample.outcome import Fitted
+from icb_pymc.sample.outcome import Outcome
 from icb_pymc.steps.assign import alternating_steps, engine_step
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 from icb_pymc.steps.sweep import Sweep
@@ -27,10 +27,10 @@ SWEEPS = {"gibbs": 10, "paper": 10}
 QUICK = 20_000
 
 
-def with_kernel(sampling: dict[str, Any], model: pm.Model, has_own_steps: bool) -> dict[str, Any]:
+def with_kernel(sampling: dict[str, Any], model: pm.Model, has_own_step: bool) -> dict[str, Any]:
     """Settings with the kernel that applies, and its own defaults."""
     kernel = sampling["kernel"]
-    if has_own_steps:
+    if has_own_step:
         if kernel != "auto":
             raise InputError(f"kernel={kernel!r} and steps were both given: leave one out.")
         return {"tune": OWN_TUNE, "sweeps": 1} | sampling | {"kernel": "own"}
@@ -42,30 +42,30 @@ def with_kernel(sampling: dict[str, Any], model: pm.Model, has_own_steps: bool) 
 def sample_posterior(
     model: pm.Model,
     sampling: dict[str, Any],
-    recording: KeptDraws,
-    own_steps: Callable[[pm.Model], Any] | None,
-    starts: Callable[[], list[Any]],
+    kept: KeptDraws,
+    own_step: Callable[[pm.Model], Any] | None,
+    initial_values: Callable[[], list[Any]],
     seed: int | None,
     cores: int | None,
     progressbar: bool,
-) -> Fitted:
-    """Sample a declared model with the settings that `with_kernel` has completed, from ``starts()``."""
+) -> Outcome:
+    """Sample a declared model with the settings that `with_kernel` has completed, from ``initial_values()``."""
     kernel = sampling["kernel"]
-    check_room(recording.bytes_per_draw(model), sampling["draws"], sampling["chains"])
-    if own_steps is not None:
+    check_room(kept.bytes_per_draw(model), sampling["draws"], sampling["chains"])
+    if own_step is not None:
         with model:
-            given = own_steps(model)
+            given = own_step(model)
             steps = list(given) if isinstance(given, (list, tuple)) else [given]
     elif kernel == "engine":
-        steps = engine_step(model, with_rho=recording.latents)
+        steps = engine_step(model, with_rho=kept.latents)
     elif kernel in SWEEPS:
         steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])
     else:
         with model:
             steps = [pm.NUTS()] if kernel == "nuts" and model.free_RVs else []
-    names = recording.declare(model)
+    names = kept.declare(model)
     options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
-    options["cores"] = cores or _cores(recording, sampling)
+    options["cores"] = cores or _cores(kept, sampling)
     with model:
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
@@ -75,21 +75,21 @@ def sample_posterior(
                 random_seed=seed,
                 step=steps or None,
                 var_names=names,
-                initvals=starts(),
+                initvals=initial_values(),
                 progressbar=progressbar,
                 # PyMC's checks go through the components one by one, which takes longer than the sampling.
                 compute_convergence_checks=False,
             )
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
     drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
-    belief = learnt_beliefs(groups["posterior"], model, recording.index, recording.dtype)
-    groups["posterior"] = recording.finish(groups["posterior"], belief)
+    belief = learnt_beliefs(groups["posterior"], model, kept.index, kept.dtype)
+    groups["posterior"] = kept.finish(groups["posterior"], belief)
     groups["constant_data"] = declared_folds(model)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
     # PyMC ends quietly when it is interrupted, with the draws made so far.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
     interrupted = made < sampling["chains"] * sampling["draws"]
-    return Fitted(groups, _steps_in_words(model, steps, sampling), interrupted, drawing=drawing)
+    return Outcome(groups, _describe_steps(model, steps, sampling), kernel, interrupted, drawing_seconds=drawing)
 
 
 def _sample_by_nutpie(
@@ -107,9 +107,9 @@ def _sample_by_nutpie(
     return from_groups({"posterior": posterior.drop_vars(unwanted), "sample_stats": group(sampled, "sample_stats")}, {})
 
 
-def _cores(recording: KeptDraws, sampling: dict[str, Any]) -> int:
+def _cores(kept: KeptDraws, sampling: dict[str, Any]) -> int:
     """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
-    is_quick = sampling["kernel"] == "engine" and recording.weights_of_decisions < QUICK
+    is_quick = sampling["kernel"] == "engine" and kept.weights_of_decisions < QUICK
     return 1 if is_quick else min(sampling["chains"], _usable_cores())
 
 
@@ -118,7 +118,7 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
+def _describe_steps(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
     """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
     if sampling["kernel"] == "nutpie":
         return "NUTS by nutpie"
@@ -127,7 +127,7 @@ def _steps_in_words(model: pm.Model, steps: list[Any], sampling: dict[str, Any])
     words = []
     for step in steps:
         if isinstance(step, Sweep):
-            kernel = "paper" if sampling["kernel"] == "paper" else "exact"
+            kernel = sampling["kernel"]
             words += [*(method.name for method in step.methods), f"kernel {kernel}"]
             words += [f"{sampling['sweeps']} sweeps per draw"]
         else:

@@ -1,6 +1,6 @@
 """Simulate a declared model: its graph, drawn once by PyMC, gives decisions that carry the truth."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,81 +11,119 @@ import xarray as xr
 from icb_pymc import __version__
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.data.decisions import validate
-from icb_pymc.environments.scenario import scenario
+from icb_pymc.declare.spec import Declare, spec_of
+from icb_pymc.environments.scenarios import paper_scenario
 from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
+from icb_pymc.sample.seeds import only_seed
 
 # What is drawn first, in this order: it determines which generator draws what.
-TRUTH = ("belief", "rho", "reward", "chosen")
+DRAWN_FIRST = ("belief", "rho", "reward", "chosen")
 
 
 def simulate(
-    agent: str | Path | Callable[..., pm.Model],
+    model: str | Path | Declare,
+    hyperparameters: Mapping[str, Any] | None = None,
     *,
     steps: int | None = None,
     actions: int = 2,
-    seed: int = 0,
+    random_seed: int | None = None,
     arrivals: xr.Dataset | None = None,
-    **hyperparameters: Any,
+    seed: int | None = None,
 ) -> xr.Dataset:
-    """Decisions of an agent, with `true_belief`, `true_rho`, `true_reward` and `true_rho_env` where it has them.
-
-    Any model can be simulated that says how choices are made. What it leaves open, such as a learning rate, is drawn
-    from its prior and told in the same way, as `true_learning_rate`.
+    """Simulate the decisions of an agent, or of any other model that says how choices are made.
 
     Parameters
     ----------
-    agent : str or callable
+    model : str, path or callable
         Name in the catalogue, path of a file with a model, or a function ``decisions -> pm.Model``.
+    hyperparameters : mapping, optional
+        Keyword arguments of the model, such as ``{"alpha": 5.0}``. What the model leaves open, such as a learning rate,
+        is drawn from its prior.
     steps, actions : int
         Number of decisions (default: as in the paper) and of candidates in each, when `arrivals` are not given.
-    seed : int
-        Same seed, same decisions.
+    random_seed : int, optional
+        Same seed, same decisions; 0 by default. `seed` is accepted too.
     arrivals : Dataset, optional
-        What the agent chooses from; rewards are those of their `true_rho_env`, if they tell it. By default the
-        semi-synthetic liver environment; the `switching` agent gets the sudden-change scenario.
-    **hyperparameters
-        Handed to the agent.
+        What the agent chooses from; rewards are those of their `true_rho_env`, if they have it. By default the
+        environment that the model's spec names, or the paper's semi-synthetic one.
+    seed : int, optional
+        Another name of `random_seed`.
+
+    Returns
+    -------
+    Dataset
+        Decisions with the truth: `true_belief`, `true_rho`, `true_reward`, `true_rho_env` and every unknown of the
+        model, such as `true_learning_rate`, where it has them.
+
+    Raises
+    ------
+    InputError
+        If the model is unknown or does not say how choices are made, a hyperparameter is unknown, a prior is flat, or
+        both `steps` and `arrivals` are given.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.simulate("stepping", {"alpha": 10.0}, steps=40, actions=3, random_seed=0)
+    >>> dict(decisions.sizes)
+    {'time': 40, 'action': 3, 'feature': 8}
+    >>> decisions["true_belief"].dims
+    ('time', 'feature')
     """
-    declare = find(agent)
-    chosen_settings = settings(declare, hyperparameters)
+    declare = find(model)
+    random_seed = only_seed(random_seed, seed) or 0
+    given = dict(hyperparameters or {})
+    complete = settings(declare, given)
     if arrivals is None:
-        arrivals = scenario(name_of(declare), steps=steps, actions=actions, seed=seed)
+        arrivals = default_arrivals(declare, steps=steps, actions=actions, seed=random_seed)
     elif steps is not None:
         raise InputError("steps and arrivals were both given; the arrivals already say how many steps there are.")
-    model = declare(arrivals.drop_vars("chosen", errors="ignore"), **hyperparameters)
-    drawn = draw_decisions(model, name_of(declare), 1, seed)
+    graph = declare(arrivals.drop_vars("chosen", errors="ignore"), **given)
+    drawn = draw_decisions(graph, name_of(declare), 1, random_seed)
     decisions = arrivals.assign(chosen=("time", drawn.pop("chosen")[0].astype(np.int64)))
     for name, values in drawn.items():
-        decisions[f"true_{name}"] = (dims_of(model, name, values.ndim - 1), values[0])
+        decisions[f"true_{name}"] = (dims_of(graph, name, values.ndim - 1), values[0])
     decisions.attrs |= {
         "agent": name_of(declare),
-        "hyperparameters": as_json(chosen_settings),
-        "seed": seed,
+        "hyperparameters": as_json(complete),
+        "seed": random_seed,
         "icb_pymc": __version__,
     }
     return validate(decisions)
 
 
+def default_arrivals(model: str | Path | Declare, **options: Any) -> xr.Dataset:
+    """Arrivals of the environment that a model is simulated in by default.
+
+    Parameters
+    ----------
+    model : str, path or callable
+    **options
+        steps, actions, seed, transplants, quadratic: see `icb_pymc.environments.scenarios`.
+    """
+    return (spec_of(find(model)).scenario or paper_scenario)(**options)
+
+
 def draw_decisions(model: pm.Model, name: str, draws: int, seed: int) -> dict[str, np.ndarray]:
-    """Draws (draw, ...) of the choices of a model declared for arrivals, and of all but the noise behind them."""
+    """Draws (draw, ...) of the choices of a model declared for arrivals, and of its other variables except noise."""
     if "chosen" not in model.named_vars or model.potentials:
         raise InputError(f"'{name}' cannot be simulated: it does not say how choices are made.")
     others = [variable.name for variable in (*model.free_RVs, *model.deterministics)]
-    names = [told for told in TRUTH if told in model.named_vars]
-    names += [other for other in others if other not in TRUTH and not other.endswith("_noise")]
+    names = [first for first in DRAWN_FIRST if first in model.named_vars]
+    names += [other for other in others if other not in DRAWN_FIRST and not other.endswith("_noise")]
     try:
-        values = pm.draw([model[told] for told in names], draws=draws, random_seed=seed)
+        values = pm.draw([model[variable] for variable in names], draws=draws, random_seed=seed)
     except NotImplementedError:
         raise InputError(
             f"'{name}' cannot be simulated: a flat prior cannot be drawn from; give a proper one."
         ) from None
     return {
-        told: np.asarray(value).reshape(draws, *np.shape(value)[draws > 1 :])
-        for told, value in zip(names, values, strict=True)
+        variable: np.asarray(value).reshape(draws, *np.shape(value)[draws > 1 :])
+        for variable, value in zip(names, values, strict=True)
     }
 
 
 def dims_of(model: pm.Model, name: str, ndim: int) -> tuple[str, ...]:
-    """Dimensions of a variable; those without a name are called as ArviZ calls them."""
+    """Dimensions of a variable; unnamed ones are named as ArviZ names them."""
     return tuple(model.named_vars_to_dims.get(name) or [f"{name}_dim_{i}" for i in range(ndim)])

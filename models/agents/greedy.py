@@ -6,9 +6,7 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.beliefs import bayesian_update
-from icb_pymc.declare.learning import learn, starting_belief
-from icb_pymc.declare.model import decisions_model, hyperparameter
+from icb_pymc.declare import bayesian_update, decisions_model, hyperparameter, learn, starting_belief
 
 
 def greedy(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10, strength: Any = None) -> pm.Model:

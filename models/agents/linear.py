@@ -5,7 +5,7 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.model import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
+from icb_pymc.declare import decisions_model, follow, numbers_of_decisions, true_preferences, uniform_preferences
 
 
 def linear(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm.Model:
@@ -13,6 +13,6 @@ def linear(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) -> pm
     with decisions_model(decisions) as model:
         t = numbers_of_decisions()[:, None]
         learnt = t / len(t)
-        rho = learnt * environment() + (1 - learnt) * uniform_preferences()
+        rho = learnt * true_preferences() + (1 - learnt) * uniform_preferences()
         follow(rho, alpha=alpha, sigma=sigma)
     return model

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.model import decisions_model, environment, follow, numbers_of_decisions, uniform_preferences
+from icb_pymc.declare import decisions_model, follow, numbers_of_decisions, true_preferences, uniform_preferences
 from icb_pymc.errors import InputError
 
 
@@ -26,6 +26,6 @@ def regressing(
         turn = turn_at * len(t)
         retained = 1 - (1 - gamma) * (t - turn) / (len(t) - turn)
         learnt = np.where(t <= turn, t / turn, retained)
-        rho = learnt * environment() + (1 - learnt) * uniform_preferences()
+        rho = learnt * true_preferences() + (1 - learnt) * uniform_preferences()
         follow(rho, alpha=alpha, sigma=sigma)
     return model

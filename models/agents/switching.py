@@ -5,7 +5,8 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.model import decisions_model, follow
+from icb_pymc.declare import decisions_model, follow, specify
+from icb_pymc.environments.scenarios import sudden_change_scenario
 from icb_pymc.errors import InputError
 
 
@@ -17,3 +18,6 @@ def switching(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0.10) ->
         policy = pm.Data("policy", decisions["true_belief"].values, dims=("time", "feature"))
         follow(policy, alpha=alpha, sigma=sigma)
     return model
+
+
+specify(switching, scenario=sudden_change_scenario)

@@ -5,11 +5,9 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.beliefs import constant_within
-from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
-from icb_pymc.declare.model import choose, decisions_model, hyperparameter
-from icb_pymc.declare.spec import RANDOM_WALK, Preset
+from icb_pymc.declare.spec import RANDOM_WALK
 
 
 def b_irl(
@@ -50,3 +48,6 @@ def b_irl(
 def paper(decisions: xr.Dataset) -> Preset:
     """The published experiments: flat prior, 10,000 iterations from -1/k, then every tenth of 10,000."""
     return Preset({"alpha": 20.0, "prior": "flat"}, RANDOM_WALK)
+
+
+specify(b_irl, paper=paper)

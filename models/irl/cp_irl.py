@@ -5,12 +5,10 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.change_points import SegmentTable, score_segments
-from icb_pymc.declare.choice import linear_utility
 from icb_pymc.declare.folds import declare_folds, fold_weights, warn_of_improper_folds
-from icb_pymc.declare.model import choose, decisions_model, hyperparameter
-from icb_pymc.declare.spec import RANDOM_WALK, Preset
+from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
 
 # Why this model cannot be judged by its forecasts.
@@ -85,3 +83,6 @@ def cp_irl(
 def paper(decisions: xr.Dataset) -> Preset:
     """The published experiments: flat prior, segments of 10 judged by their likelihood, B-IRL's random walk in each."""
     return Preset({"length": 10, "alpha": 20.0, "prior": "flat", "score": "likelihood"}, RANDOM_WALK)
+
+
+specify(cp_irl, paper=paper, hindsight=HINDSIGHT)

@@ -6,11 +6,9 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.beliefs import constant_within
-from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
-from icb_pymc.declare.model import choose, decisions_model, hyperparameter
-from icb_pymc.declare.spec import RANDOM_WALK, Preset
+from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
 
 READINGS = ("improvement", "sharpening")
@@ -66,3 +64,6 @@ def i_spi(
 def paper(decisions: xr.Dataset) -> Preset:
     """The published experiments: alpha = 2 and proposals of 0.05, under a flat prior: B-IRL at ten times the scale."""
     return Preset({"alpha": 2.0, "prior": "flat"}, RANDOM_WALK)
+
+
+specify(i_spi, paper=paper)

@@ -6,10 +6,9 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare.model import chosen_context, decisions_model
+from icb_pymc.declare import Estimate, Preset, chosen_context, decisions_model, specify
 from icb_pymc.declare.pairwise_ranking import later_is_better
 from icb_pymc.declare.priors import FlatWeights
-from icb_pymc.declare.spec import Estimate, Preset
 from icb_pymc.errors import InputWarning
 from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, climb
 from icb_pymc.kernels.pairwise_ranking import ranking_log_likelihood
@@ -86,3 +85,6 @@ def paper(decisions: xr.Dataset) -> Preset:
 def _softmax(theta: np.ndarray) -> np.ndarray:
     odds = np.exp(theta - theta.max())
     return odds / odds.sum()
+
+
+specify(t_rex, paper=paper, estimate=estimate)

@@ -7,8 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.declare.choice import linear_utility
-from icb_pymc.declare.model import choose, decisions_model
+from icb_pymc.declare import choose, decisions_model, linear_utility
 
 
 def uniform(decisions: xr.Dataset, *, alpha: Any = 20.0) -> pm.Model:

@@ -15,7 +15,7 @@ from icb_pymc.cli import main
 from icb_pymc.declare.beliefs import PointBelief
 from icb_pymc.declare.choice import linear_utility
 from icb_pymc.declare.learning import learn
-from icb_pymc.declare.model import choose, decisions_model, environment, uniform_preferences
+from icb_pymc.declare.model import choose, decisions_model, true_preferences, uniform_preferences
 from icb_pymc.errors import InputError
 
 SMALL = {"replicates": 12, "steps": 8, "draws": 60}
@@ -32,7 +32,7 @@ def delta_rule(decisions, *, rate=0.1, biased=1.0, inflation=1.0, loss=1.0):
             surprise = reward - (belief.mean * context).sum()
             return PointBelief(belief.mean + gain * pt.where(surprise < 0, loss, 1.0) * surprise * context)
 
-        rho_env = environment(covariance=scale**2)
+        rho_env = true_preferences(covariance=scale**2)
         learn(PointBelief(uniform_preferences()), update=update, alpha=20.0, sigma=0.1, rho_env=rho_env)
     return model
 
@@ -91,7 +91,7 @@ def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
     ],
 )
 def test_a_right_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_is_caught(fault, where, words):
-    found = check(delta_rule, replicates=32, steps=15, draws=100, **fault)
+    found = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
     assert found.problems == ()
     assert found.passed == (not fault)
     assert any(name.startswith(where) for name in found.wrong or [""])

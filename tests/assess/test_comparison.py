@@ -15,14 +15,14 @@ STEPS = 25
 
 @pytest.fixture(scope="module")
 def decisions():
-    return simulate("stationary", arrivals=make_arrivals(STEPS, 2, 1, seed=8), seed=8, alpha=3.0)
+    return simulate("stationary", arrivals=make_arrivals(STEPS, 2, 1, seed=8), seed=8, hyperparameters={"alpha": 3.0})
 
 
 @pytest.fixture(scope="module")
 def fits(decisions):
     return {
-        "b_irl": fit("b_irl", decisions, alpha=3.0, prior_covariance=0.1, **OPTIONS),
-        "nb_icb": fit("nb_icb", decisions, alpha=3.0, innovation_covariance=0.1, **OPTIONS),
+        "b_irl": fit("b_irl", decisions, hyperparameters={"alpha": 3.0, "prior_covariance": 0.1}, **OPTIONS),
+        "nb_icb": fit("nb_icb", decisions, hyperparameters={"alpha": 3.0, "innovation_covariance": 0.1}, **OPTIONS),
         "baseline": fit("uniform", decisions, **OPTIONS),
     }
 
@@ -65,7 +65,7 @@ def test_forecasts_are_compared_from_traces_alone(fits):
 
 
 def test_what_cannot_be_compared_is_refused(fits, decisions):
-    other = simulate("stationary", arrivals=make_arrivals(STEPS, 2, 1, seed=9), seed=9, alpha=3.0)
+    other = simulate("stationary", arrivals=make_arrivals(STEPS, 2, 1, seed=9), seed=9, hyperparameters={"alpha": 3.0})
     with pytest.raises(InputError, match="different decisions: the choices differ"):
         compare({"a": fits["b_irl"], "b": fit("uniform", other)})
     with pytest.raises(InputError, match="different decisions: their times differ"):
@@ -76,7 +76,7 @@ def test_what_cannot_be_compared_is_refused(fits, decisions):
     with pytest.raises(InputError, match="keeps 13 of 25 times"):
         compare({"a": fits["b_irl"], "b": fit("nb_icb", decisions, every=2, **short)})
     with pytest.raises(InputError, match="has no log-likelihood"):
-        compare({"a": fits["b_irl"], "b": fit("t_rex", decisions, simplex=True)})
+        compare({"a": fits["b_irl"], "b": fit("t_rex", decisions, hyperparameters={"simplex": True})})
 
 
 def test_the_command_line_compares_and_cautions(fits, tmp_path, capsys):

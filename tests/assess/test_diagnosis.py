@@ -119,7 +119,7 @@ def test_steps_are_told_by_chain_and_their_troubles_said():
 
 
 def test_the_kernel_of_the_paper_is_cautioned_against_even_where_chains_agree():
-    found = diagnose(trace_of(chains(), sampler="belief_gibbs, rho_metropolis, kernel paper, 10 sweeps per draw"))
+    found = diagnose(trace_of(chains(), kernel="paper"))
     assert found.converged
     assert any("does not leave the posterior invariant" in line for line in found.advice)
 

@@ -13,7 +13,7 @@ NB_ICB = {"innovation_covariance": 5e-3, "sampling_covariance": 5e-3, "alpha": 5
 @pytest.fixture(scope="module")
 def decisions():
     arrivals = make_arrivals(20, 3, 2, seed=6, share_available=0.9)
-    return simulate("sampling", arrivals=arrivals, seed=6, alpha=5.0)
+    return simulate("sampling", arrivals=arrivals, seed=6, hyperparameters={"alpha": 5.0})
 
 
 def by_brute_force(decisions, paths, alpha=None, seed=0):
@@ -33,15 +33,15 @@ def by_brute_force(decisions, paths, alpha=None, seed=0):
 
 
 def test_forecasts_of_nb_icb_are_those_of_brute_force(decisions):
-    found = one_step_ahead("nb_icb", decisions, start=0, **NB_ICB)
+    found = one_step_ahead("nb_icb", decisions, NB_ICB, start=0)
     np.testing.assert_allclose(found, by_brute_force(decisions, 200_000, alpha=5.0), atol=0.03)
-    late = one_step_ahead("nb_icb", decisions, start=15, **NB_ICB)
+    late = one_step_ahead("nb_icb", decisions, NB_ICB, start=15)
     np.testing.assert_array_equal(late["time"], decisions["time"].values[15:])
     np.testing.assert_array_equal(late, found[15:])
 
 
 def test_hyperparameters_with_a_prior_are_averaged_over_as_the_choices_so_far_weigh_them(decisions):
-    found = one_step_ahead("nb_icb", decisions, start=0, **NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)})
+    found = one_step_ahead("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, start=0)
     np.testing.assert_allclose(found, by_brute_force(decisions, 200_000), atol=0.06)
     assert 10 < found.attrs["effective_prior_draws"] < 256
 
@@ -56,20 +56,20 @@ def test_choices_to_come_change_no_forecast(decisions, model):
     others[np.arange(20), chosen] = False
     chosen[15:] = np.where(others[15:].any(axis=1), others[15:].argmax(axis=1), chosen[15:])
     changed = decisions.assign(chosen=("time", chosen))
-    before, after = (one_step_ahead(model, log, start=0, **given).values for log in (decisions, changed))
+    before, after = (one_step_ahead(model, log, given, start=0).values for log in (decisions, changed))
     np.testing.assert_allclose(before[:15], after[:15], rtol=1e-9)
     assert not np.allclose(before[15:], after[15:])
 
 
 def test_a_trace_alone_is_enough(decisions):
     options = {"draws": 10, "tune": 5, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
-    result = fit("nb_icb", decisions, every=4, **options, **NB_ICB)
-    np.testing.assert_allclose(forecasts_of(result), one_step_ahead("nb_icb", decisions, **NB_ICB))
+    result = fit("nb_icb", decisions, NB_ICB, every=4, **options)
+    np.testing.assert_allclose(forecasts_of(result), one_step_ahead("nb_icb", decisions, NB_ICB))
     baseline = fit("uniform", decisions, **options)
     assert float(forecasts_of(baseline, start=0).sum()) == pytest.approx(
         float(baseline["log_likelihood"]["chosen"].sum())
     )
-    with_prior = fit("nb_icb", decisions, **options, **NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)})
+    with_prior = fit("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, **options)
     with pytest.raises(InputError, match="'alpha' of this trace was a distribution"):
         forecasts_of(with_prior)
 
@@ -88,9 +88,9 @@ def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
     ("model", "options", "sentence"),
     [
         ("cp_irl", {}, "found from all choices"),
-        ("b_irl", {"prior": "flat"}, "proper prior"),
+        ("b_irl", {"hyperparameters": {"prior": "flat"}}, "proper prior"),
         ("nb_icb", {"start": 20}, "from 0 to 19"),
-        ("nb_icb", {"gamma": 1}, "no hyperparameter 'gamma'"),
+        ("nb_icb", {"hyperparameters": {"gamma": 1}}, "no hyperparameter 'gamma'"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:under a flat prior")

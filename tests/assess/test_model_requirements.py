@@ -88,7 +88,7 @@ def test_what_cannot_be_simulated_is_wrong_and_what_has_no_unknowns_is_not_calib
     assert not found.passed
     assert "cannot be declared for arrivals" in str(found)
     assert "what was chosen is not known before anyone has chosen" in str(found)
-    assert "flat prior cannot be drawn from" in str(check(b_irl, prior="flat"))
+    assert "flat prior cannot be drawn from" in str(check(b_irl, hyperparameters={"prior": "flat"}))
     found = check(uniform)
     assert found.passed
     assert "nothing to calibrate" in str(found)

@@ -32,7 +32,9 @@ def test_a_file_is_a_model_by_its_name_or_by_its_only_function_of_decisions(name
     decisions = simulate(path, arrivals=make_arrivals(12, 2, 2), seed=1)
     assert decisions.attrs["agent"] == "plain"
     assert decisions["true_weights"].dims == ("feature",)
-    trace = fit(path, decisions, draws=10, tune=10, chains=1, cores=1, seed=1, progressbar=False, scale=0.5)
+    trace = fit(
+        path, decisions, draws=10, tune=10, chains=1, cores=1, seed=1, progressbar=False, hyperparameters={"scale": 0.5}
+    )
     assert trace.attrs["model"] == "plain"
     assert trace.attrs["model_digest"] == digest_of(path)
     assert not any(str(tmp_path) in str(value) for value in trace.attrs.values())
@@ -69,7 +71,7 @@ def test_a_file_that_is_no_model_is_told_in_a_sentence_with_file_and_line(senten
 
 def test_what_a_model_raises_is_told_with_its_line(tmp_path):
     path = write(tmp_path, "broken", HEAD + "\ndef broken(decisions):\n    return decisions['nothing']\n")
-    with pytest.raises(InputError, match=r"broken\.py, line 7: KeyError"):
+    with pytest.raises(InputError, match=r"broken\.py, line 6: KeyError"):
         simulate(path, steps=5)
 
 
@@ -127,15 +129,15 @@ def test_a_hyperparameter_without_a_default_must_be_given():
         catalogue.settings(needy, {})
 
 
-def test_own_steps_come_from_the_file_or_from_the_call(tmp_path):
-    text = PLAIN + "\n\ndef steps(model):\n    return pm.Slice([model['weights']])\n"
+def test_own_steps_come_from_the_spec_or_from_the_call(tmp_path):
+    text = PLAIN + "\n\nspecify(plain, steps=lambda model: pm.Slice([model['weights']]))\n"
     decisions = simulate(write(tmp_path, "plain", PLAIN), arrivals=make_arrivals(8, 2, 2), seed=1)
     options = {"draws": 5, "tune": 5, "chains": 1, "cores": 1, "progressbar": False, "seed": 1}
     assert fit(write(tmp_path, "stepped", text), decisions, **options).attrs["sampler"] == "slice"
-    by_call = fit(nb_icb, decisions, **options, steps=lambda model: __import__("pymc").NUTS())
+    by_call = fit(nb_icb, decisions, **options, step=lambda model: __import__("pymc").NUTS())
     assert by_call.attrs["sampler"] == "nuts"
     with pytest.raises(InputError, match="both given"):
-        fit(nb_icb, decisions, **options, kernel="nuts", steps=lambda model: [])
+        fit(nb_icb, decisions, **options, kernel="nuts", step=lambda model: [])
 
 
 def test_icb_new_writes_a_model_that_is_told_simulated_and_never_overwritten(tmp_path, monkeypatch, capsys):

@@ -160,7 +160,7 @@ def few(decisions):
 @pytest.fixture(scope="module")
 def optimist(few):
     options = {**OPTIONS, "draws": 2500}
-    return fit(LINEAR["an optimist who forgets"], few, memory=pm.Beta.dist(4, 2), **options)
+    return fit(LINEAR["an optimist who forgets"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
 
 
 def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unknown_rate(optimist, few):
@@ -215,7 +215,10 @@ def test_choices_by_a_rule_of_ones_own_have_a_likelihood_too(few):
 def test_a_thompson_sampling_agent_is_inferred_as_b_icb_of_known_strength_is():
     decisions = simulate("sampling", arrivals=ARRIVALS, seed=4)
     options = {**OPTIONS, "draws": 30, "tune": 20}
-    agent, model = fit("sampling", decisions, **options), fit("b_icb", decisions, strength=0.5, **options)
+    agent, model = (
+        fit("sampling", decisions, **options),
+        fit("b_icb", decisions, hyperparameters={"strength": 0.5}, **options),
+    )
     np.testing.assert_array_equal(group(agent, "posterior")["belief"], group(model, "posterior")["belief"])
     assert [rv.name for rv in b_icb(decisions, strength=0.5).free_RVs] == ["rho_env", "reward", "rho"]
 
@@ -231,7 +234,7 @@ def test_what_is_unknown_is_drawn_from_its_prior_and_told_and_b_icb_is_an_agent(
 
 
 def test_the_engine_does_not_go_where_numbers_cannot_tell_utilities_apart():
-    decisions = simulate(delta_rule, arrivals=make_arrivals(80, 2, 6, seed=1), seed=1, rate=0.05)
+    decisions = simulate(delta_rule, arrivals=make_arrivals(80, 2, 6, seed=1), seed=1, hyperparameters={"rate": 0.05})
     verdicts = []
     for rate in (0.05, 0.9):
         model = delta_rule(decisions, rate=rate)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from icb_pymc import simulate
-from icb_pymc.environments.scenario import scenario
 from icb_pymc.environments.several_centres import several_centres
 from icb_pymc.errors import InputError
+from icb_pymc.sample.simulation import default_arrivals
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_a_strength_that_is_none_is_refused(adoption):
 
 
 def test_the_hierarchical_model_is_simulated_for_centres_whose_beliefs_are_its_own():
-    arrivals = scenario("hierarchical_nb_icb", steps=23, seed=1)
+    arrivals = default_arrivals("hierarchical_nb_icb", steps=23, seed=1)
     assert arrivals.sizes["time"] == 23
     assert arrivals.sizes["agent"] == 5
     assert not [name for name in arrivals if str(name).startswith("true_")]

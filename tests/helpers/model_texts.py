@@ -4,8 +4,7 @@ from pathlib import Path
 
 HEAD = """
 import pymc as pm
-from icb_pymc.declare.model import choose, decisions_model
-from icb_pymc.declare.choice import linear_utility
+from icb_pymc.declare import choose, decisions_model, linear_utility, specify
 """
 
 # Constant preferences, declared plainly.

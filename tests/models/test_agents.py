@@ -79,10 +79,11 @@ def test_learners_choose_by_the_rule_of_the_paper_and_differ_in_nothing_else(nam
 
 
 def test_optimism_changes_choices_only_when_the_bonus_is_scaled_by_alpha():
-    arguments = {"steps": 200, "actions": 3, "seed": 1, "strength": 0.1}
-    greedy = simulate("greedy", **arguments)["chosen"]
-    scaled = simulate("optimistic", **arguments)["chosen"]
-    unscaled = simulate("optimistic", **arguments, scaled_bonus=False)["chosen"]
+    arguments = {"steps": 200, "actions": 3, "seed": 1}
+    strength = {"strength": 0.1}
+    greedy = simulate("greedy", strength, **arguments)["chosen"]
+    scaled = simulate("optimistic", strength, **arguments)["chosen"]
+    unscaled = simulate("optimistic", strength | {"scaled_bonus": False}, **arguments)["chosen"]
     assert (greedy != scaled).sum() > (greedy != unscaled).sum()
 
 
@@ -123,7 +124,7 @@ def test_scripted_agents_follow_the_trajectory_of_the_appendix(name, arrivals):
         return lost * (0.3 * environment + 0.7 * uniform) + (1 - lost) * environment
 
     options = {"gamma": 0.3} if name == "regressing" else {}
-    decisions = simulate(name, arrivals=arrivals, **options)
+    decisions = simulate(name, options, arrivals=arrivals)
     trajectory = np.array([expected(t) for t in range(1, steps + 1)])
     np.testing.assert_allclose(decisions["true_belief"], trajectory, atol=1e-12)
     np.testing.assert_allclose(decisions["true_rho"], trajectory, atol=1e-12)
@@ -162,9 +163,9 @@ def test_quadratic_agents_weigh_squares_that_the_observer_does_not_see():
     ("agent", "options", "sentence"),
     [
         ("samplin", {}, "did you mean 'sampling'"),
-        ("sampling", {"gamma": 1.0}, "no hyperparameter 'gamma'"),
+        ("sampling", {"hyperparameters": {"gamma": 1.0}}, "no hyperparameter 'gamma'"),
         ("sampling", {"steps": 0}, "steps must be at least 1"),
-        ("regressing", {"gamma": 2.0}, "gamma=2.0 must lie"),
+        ("regressing", {"hyperparameters": {"gamma": 2.0}}, "gamma=2.0 must lie"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(agent, options, sentence):

@@ -86,7 +86,7 @@ def test_rewards_and_rho_are_not_kept_unless_asked_for(decisions):
 def test_the_alternating_steps_are_there_by_name(decisions):
     options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "progressbar": False}
     result = fit("b_icb", decisions, kernel="gibbs", **options)
-    assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel exact, 2 sweeps")
+    assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel gibbs, 2 sweeps")
     stats = group(result, "sample_stats")
     assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
 
@@ -163,7 +163,7 @@ def test_the_paper_preset_is_em_as_published(decisions):
 
 def test_em_refuses_what_it_learns_itself_and_models_that_it_does_not_know(decisions):
     with pytest.raises(InputError, match="'strength' is not for EM"):
-        fit("b_icb", decisions, method="em", strength=3.0)
+        fit("b_icb", decisions, method="em", hyperparameters={"strength": 3.0})
     with pytest.raises(InputError, match="'nb_icb' cannot be fitted by EM"):
         fit("nb_icb", decisions, method="em")
 

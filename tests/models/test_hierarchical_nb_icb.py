@@ -42,7 +42,7 @@ def alone():
 @pytest.fixture(scope="module", params=KINDS)
 def fitted(request, decisions):
     options = SHARED | KINDS[request.param]
-    return options, fit("hierarchical_nb_icb", decisions, draws=2500, **QUICK, **options)
+    return options, fit("hierarchical_nb_icb", decisions, options, draws=2500, **QUICK)
 
 
 def dense_prior(options):
@@ -106,9 +106,9 @@ def test_a_trace_tells_who_decided_after_it_was_written_and_read(decisions, fitt
 
 
 def test_without_deviations_draws_are_those_of_nb_icb(alone):
-    options = {"draws": 50, **QUICK, **SHARED}
-    hierarchical = fit("hierarchical_nb_icb", alone, deviation_covariance=0.0, **options)
-    plain = fit("nb_icb", alone, **options)
+    options = {"draws": 50, **QUICK}
+    hierarchical = fit("hierarchical_nb_icb", alone, SHARED | {"deviation_covariance": 0.0}, **options)
+    plain = fit("nb_icb", alone, SHARED, **options)
     np.testing.assert_array_equal(*(group(trace, "posterior")["belief"] for trace in (hierarchical, plain)))
 
 
@@ -116,12 +116,12 @@ def test_without_deviations_draws_are_those_of_nb_icb(alone):
 def test_one_agent_with_a_deviation_is_nb_icb_with_as_much_more_spread(alone, kind):
     given = {"deviation_innovation_covariance": 0.0} | KINDS[kind]
     options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
-    hierarchical = fit("hierarchical_nb_icb", alone, **options, **SHARED | given)
+    hierarchical = fit("hierarchical_nb_icb", alone, SHARED | given, **options)
     wider = SHARED | {
         "start_covariance": 0.4 + given["deviation_covariance"],
         "innovation_covariance": 0.1 + given["deviation_innovation_covariance"],
     }
-    plain = fit("nb_icb", alone, **options, **wider)
+    plain = fit("nb_icb", alone, wider, **options)
     assert hierarchical.attrs["log_evidence"] == pytest.approx(plain.attrs["log_evidence"], abs=1e-8)
 
 
@@ -129,7 +129,7 @@ def test_how_far_agents_deviate_is_learnt_as_the_definition_has_it(decisions):
     scale = 1.0
     names = ("deviation_covariance", "deviation_innovation_covariance")
     priors = {name: pm.LogNormal.dist(np.log(0.3), scale) for name in names}
-    trace = fit("hierarchical_nb_icb", decisions, draws=2000, **QUICK, **SHARED, **priors)
+    trace = fit("hierarchical_nb_icb", decisions, SHARED | priors, draws=2000, **QUICK)
     assert trace.attrs["sampler"] == "utility_hmc"
     logs = np.stack([np.log(group(trace, "posterior")[name].values) for name in names], axis=-1)
 
@@ -155,7 +155,11 @@ def test_how_far_agents_deviate_is_learnt_as_the_definition_has_it(decisions):
 def test_decisions_of_several_agents_may_share_their_times(decisions):
     shared = decisions.assign_coords(time=[1, 1, 1, 2, 2, 2])
     trace = fit(
-        "hierarchical_nb_icb", shared, draws=20, **QUICK, **SHARED, **KINDS["moving deviations"], unit_of_time=1
+        "hierarchical_nb_icb",
+        shared,
+        SHARED | KINDS["moving deviations"] | {"unit_of_time": 1},
+        draws=20,
+        **QUICK,
     )
     assert np.isfinite(group(trace, "posterior")["belief"]).all()
 
@@ -178,18 +182,26 @@ def test_agents_with_few_decisions_are_told_better_together_than_apart():
     arrivals["context"] = (("time", "action", "feature"), context)
     chosen = np.argmax(utility + rng.gumbel(size=utility.shape), axis=1)
     decisions = with_agents(arrivals.assign(chosen=("time", chosen)), decider)
-    options = {"method": "laplace", "draws": 100, "seed": 0, "progressbar": False, "alpha": 3.0}
-    options |= {"innovation_covariance": 1e-6, "sampling_covariance": 0.0}
+    options = {"method": "laplace", "draws": 100, "seed": 0, "progressbar": False}
+    known = {"alpha": 3.0, "innovation_covariance": 1e-6, "sampling_covariance": 0.0}
 
     def error(trace, truth):
         mean = group(trace, "posterior")["belief"].mean(("chain", "draw"))
         return float(np.abs(mean.values - truth).sum(axis=1).mean())
 
     truth = trend + deviation[decider]
-    together = fit("hierarchical_nb_icb", decisions, **options, start_covariance=0.3, deviation_covariance=0.09)
-    pooled = fit("nb_icb", decisions, **options, start_covariance=0.3)
+    together = fit(
+        "hierarchical_nb_icb",
+        decisions,
+        known | {"start_covariance": 0.3, "deviation_covariance": 0.09},
+        **options,
+    )
+    pooled = fit("nb_icb", decisions, known | {"start_covariance": 0.3}, **options)
     apart = [
-        error(fit("nb_icb", decisions_of(decisions, str(j)), **options, start_covariance=0.39), trend + deviation[j])
+        error(
+            fit("nb_icb", decisions_of(decisions, str(j)), known | {"start_covariance": 0.39}, **options),
+            trend + deviation[j],
+        )
         for j in range(agents)
     ]
     assert error(together, truth) < min(error(pooled, truth), np.mean(apart))
@@ -198,7 +210,7 @@ def test_agents_with_few_decisions_are_told_better_together_than_apart():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_and_nuts_agree(decisions, kind):
-    options = {"chains": 2, "seed": 1, "progressbar": False, **SHARED, **KINDS[kind]}
+    options = {"chains": 2, "seed": 1, "progressbar": False, "hyperparameters": SHARED | KINDS[kind]}
     ours = group(fit("hierarchical_nb_icb", decisions, draws=3000, tune=300, **options), "posterior")
     nuts = group(fit("hierarchical_nb_icb", decisions, draws=1000, tune=300, kernel="nuts", **options), "posterior")
     for name in ("belief", "trend", "deviation"):
@@ -209,7 +221,7 @@ def test_the_engine_and_nuts_agree(decisions, kind):
 
 @pytest.mark.parametrize(("kind", "dims"), [("constant deviations", ("agent", "feature")), ("moving deviations", None)])
 def test_simulated_decisions_carry_the_trend_and_the_deviations(decisions, kind, dims):
-    drawn = simulate("hierarchical_nb_icb", arrivals=decisions, seed=1, **SHARED, **KINDS[kind])
+    drawn = simulate("hierarchical_nb_icb", arrivals=decisions, seed=1, hyperparameters=SHARED | KINDS[kind])
     assert drawn["true_deviation"].dims == (dims or ("time", "feature"))
     shown = drawn["true_deviation"].values[DECIDER] if dims else drawn["true_deviation"].values
     np.testing.assert_allclose(drawn["true_belief"], drawn["true_trend"].values + shown)

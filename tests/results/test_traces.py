@@ -12,7 +12,7 @@ from icb_pymc.assess.diagnosis import diagnose
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.decision_files import write_decisions
 from icb_pymc.errors import InputError
-from icb_pymc.results.inference_data import from_groups, group, group_names
+from icb_pymc.results.inference_data import as_netcdf, from_groups, group, group_names
 from icb_pymc.results.traces import read_trace, write_trace
 
 # Written by `tests/data/make_trace.py`, one under each PyMC line.
@@ -136,9 +136,16 @@ def test_python_objects_are_not_written(small, tmp_path):
 )
 def test_a_file_that_does_not_follow_the_schema_is_refused(spoil, sentence, small, tmp_path):
     path = tmp_path / "trace.nc"
-    write_trace(spoil(small), path)
+    spoilt = spoil(small)
+    path.write_bytes(as_netcdf(spoilt, spoilt.attrs))
     with pytest.raises(InputError, match=sentence):
         read_trace(path)
+
+
+def test_a_trace_that_is_written_again_gets_the_schema_version_of_its_writer(small, tmp_path):
+    path = tmp_path / "trace.nc"
+    write_trace(changed(small, {"schema_version": 0}), path)
+    assert read_trace(path).attrs["schema_version"] == 1
 
 
 def test_a_trace_that_is_not_there_is_named(tmp_path):

@@ -39,7 +39,7 @@ def test_rho_is_not_kept_unless_asked_for_and_the_seed_fixes_the_rest(trace, dat
 
 def test_the_paper_preset_sets_model_and_sampler_and_what_is_given_goes_before_it(dated_decisions):
     short = {"draws": 5, "tune": 2, "progressbar": False, "seed": 0}
-    result = fit("nb-icb", dated_decisions, preset="paper", alpha=10.0, **short)
+    result = fit("nb-icb", dated_decisions, preset="paper", hyperparameters={"alpha": 10.0}, **short)
     assert result.attrs["preset"] == "paper"
     assert "kernel paper" in result.attrs["sampler"]
     hyperparameters = json.loads(result.attrs["hyperparameters"])
@@ -54,8 +54,8 @@ def test_the_posterior_follows_a_change_of_priorities():
     from icb_pymc import simulate
 
     decisions = simulate("stepping", arrivals=make_arrivals(400, 2, 3, seed=5), seed=5)
-    options = {"innovation_covariance": 1e-3, "sampling_covariance": 1e-3, "start_mean": -1 / 3}
-    result = fit("nb_icb", decisions, draws=300, tune=200, chains=2, seed=2, progressbar=False, **options)
+    given = {"innovation_covariance": 1e-3, "sampling_covariance": 1e-3, "start_mean": -1 / 3}
+    result = fit("nb_icb", decisions, given, draws=300, tune=200, chains=2, seed=2, progressbar=False)
     belief = group(result, "posterior")["belief"].mean(("chain", "draw"))
     late = slice(300, None)
     start = abs(-1 / 3 - decisions["true_belief"]).sum("feature")[late].mean()
@@ -68,7 +68,7 @@ def test_the_posterior_follows_a_change_of_priorities():
     [
         ("nb_ibc", {}, "did you mean 'nb_icb'"),
         ("nb_icb", {"preset": "mine"}, "no preset 'mine'"),
-        ("nb_icb", {"beta": 1}, "no hyperparameter 'beta'"),
+        ("nb_icb", {"hyperparameters": {"beta": 1}}, "no hyperparameter 'beta'"),
         ("nb_icb", {"draws": 0}, "draws=0"),
         ("nb_icb", {"kernel": "fast"}, "'gibbs' or 'paper'"),
         ("nb_icb", {"method": "laplace", "chains": 2}, "leave chains out"),
@@ -123,7 +123,7 @@ def test_a_model_of_ones_own_may_take_plain_arguments_be_partial_and_compute_its
         return model
 
     options = {"draws": 20, "tune": 20, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
-    result = fit(partial(constant), dated_decisions, alpha=3.0, **options)
+    result = fit(partial(constant), dated_decisions, hyperparameters={"alpha": 3.0}, **options)
     assert result.attrs["model"] == "constant"
     assert json.loads(result.attrs["hyperparameters"]) == {"alpha": 3.0}
     assert group(result, "posterior")["belief"].shape == (1, 20, 40, 4)

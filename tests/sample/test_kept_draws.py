@@ -62,10 +62,10 @@ def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decis
 
 
 def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
-    given = {"method": "laplace", "keep_latents": True} | ({"strength": 10.0} if model == "b_icb" else {})
-    given |= {"draws": 12, "seed": 3, "progressbar": False}
+    known = {"strength": 10.0} if model == "b_icb" else {}
+    given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "progressbar": False}
     whole, kept = (
-        group(fit(model, dated_decisions, **given, **options), "posterior")
+        group(fit(model, dated_decisions, known, **given, **options), "posterior")
         for options in ({}, {"every": 9, "dtype": "float32"})
     )
     for name in OVER_TIME[model]:

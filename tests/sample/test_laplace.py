@@ -76,7 +76,7 @@ class Dense:
 @pytest.fixture(scope="module")
 def result():
     options = {"method": "laplace", "draws": DRAWS, "seed": 1, "keep_latents": True, "progressbar": False}
-    return fit("nb_icb", DECISIONS, innovation_covariance=MOVE, **options, **SETTINGS)
+    return fit("nb_icb", DECISIONS, SETTINGS | {"innovation_covariance": MOVE}, **options)
 
 
 def test_the_result_keeps_the_contract_of_every_fit_and_says_that_it_is_an_approximation(result):
@@ -114,7 +114,7 @@ def test_draws_have_the_mean_and_spread_of_the_dense_gaussian(name, result):
 def test_beliefs_are_the_same_gaussian_where_rho_is_not_kept():
     """Then there is less noise to draw, and other draws of the same mean and spread."""
     options = {"method": "laplace", "draws": DRAWS, "seed": 2, "progressbar": False}
-    result = fit("nb_icb", DECISIONS, innovation_covariance=MOVE, **options, **SETTINGS)
+    result = fit("nb_icb", DECISIONS, SETTINGS | {"innovation_covariance": MOVE}, **options)
     draws = group(result, "posterior")["belief"].values[0]
     mean, spread = Dense().moments("belief")
     assert np.abs((draws.mean(axis=0) - mean) / spread * np.sqrt(DRAWS)).max() < 4.5
@@ -125,7 +125,10 @@ def test_beliefs_are_the_same_gaussian_where_rho_is_not_kept():
 def test_the_seed_fixes_the_draws():
     def draws(seed):
         options = {"method": "laplace", "draws": 5, "seed": seed, "progressbar": False}
-        return group(fit("nb_icb", DECISIONS, innovation_covariance=MOVE, **options, **SETTINGS), "posterior")
+        return group(
+            fit("nb_icb", DECISIONS, SETTINGS | {"innovation_covariance": MOVE}, **options),
+            "posterior",
+        )
 
     xr.testing.assert_identical(draws(3), draws(3))
     assert not draws(3).equals(draws(4))
@@ -162,7 +165,7 @@ def test_hyperparameters_are_set_to_where_prior_times_evidence_is_greatest(best_
 def test_a_fit_with_hyperparameters_holds_them_at_their_best_and_says_so(best_move):
     options = {"method": "laplace", "draws": DRAWS, "seed": 1, "progressbar": False}
     prior = pm.LogNormal.dist(np.log(0.3), 0.8)
-    result = fit("nb_icb", DECISIONS, innovation_covariance=prior, **options, **SETTINGS)
+    result = fit("nb_icb", DECISIONS, SETTINGS | {"innovation_covariance": prior}, **options)
     posterior = group(result, "posterior")
     np.testing.assert_allclose(posterior["innovation_covariance"], best_move, rtol=2e-3)
     assert result.attrs["log_evidence"] == pytest.approx(Dense(best_move).log_evidence, abs=1e-3)

@@ -40,7 +40,7 @@ def by_monte_carlo(decisions, belief, roots, alpha, draws=40_000):
 
 def test_rho_is_integrated_out_of_nb_icb(decisions):
     covariance = np.array([[4e-3, 1e-3, 0.0], [1e-3, 2e-3, 0.0], [0.0, 0.0, 3e-3]])
-    result = fit("nb_icb", decisions, sampling_covariance=covariance, **SHORT)
+    result = fit("nb_icb", decisions, hyperparameters={"sampling_covariance": covariance}, **SHORT)
     found = group(result, "log_likelihood")["chosen"]
     assert found.dims == ("chain", "draw", "time")
     belief = group(result, "posterior")["belief"].values[1, 7]
@@ -51,7 +51,7 @@ def test_rho_is_integrated_out_of_nb_icb(decisions):
 
 
 def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisions):
-    result = fit("b_icb", decisions, alpha=pm.Gamma.dist(20.0, 2.0), **SHORT)
+    result = fit("b_icb", decisions, hyperparameters={"alpha": pm.Gamma.dist(20.0, 2.0)}, **SHORT)
     posterior = group(result, "posterior")
     strength, alpha = (float(posterior[name].values[0, 5]) for name in ("strength", "alpha"))
     steps = np.arange(15)
@@ -68,14 +68,14 @@ def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisi
 @pytest.mark.parametrize("model", ["b_irl", "m_fold_irl", "cp_irl", "uniform"])
 def test_models_without_rho_are_judged_by_their_beliefs(decisions, model):
     given = {"folds": 3} if model == "m_fold_irl" else {"segments": 2, "length": 5} if model == "cp_irl" else {}
-    result = fit(model, decisions, **SHORT, **given)
+    result = fit(model, decisions, given, **SHORT)
     belief = group(result, "posterior")["belief"].values
     expected = log_softmax_of_chosen(decisions, belief, 20.0)
     np.testing.assert_allclose(group(result, "log_likelihood")["chosen"], expected, atol=1e-9)
 
 
 def test_i_spi_is_judged_by_its_sharpened_weights(decisions):
-    result = fit("i_spi", decisions, reading="sharpening", **SHORT)
+    result = fit("i_spi", decisions, hyperparameters={"reading": "sharpening"}, **SHORT)
     rho_env = group(result, "posterior")["rho_env"].values
     rho = np.linspace(0, 1, 15)[:, None] * rho_env[:, :, None, :]
     expected = log_softmax_of_chosen(decisions, rho, 20.0)

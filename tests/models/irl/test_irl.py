@@ -115,13 +115,22 @@ def test_the_paper_preset_is_its_random_walk_under_a_flat_prior(decisions):
     assert preset.hyperparameters == {"alpha": 20.0, "prior": "flat"}
     assert preset.sampling == {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}
     with pytest.warns(InputWarning, match="no proper posterior"):
-        result = fit("m_fold_irl", decisions, preset="paper", folds=STEPS, draws=5, tune=2, seed=0, progressbar=False)
+        result = fit(
+            "m_fold_irl",
+            decisions,
+            preset="paper",
+            hyperparameters={"folds": STEPS},
+            draws=5,
+            tune=2,
+            seed=0,
+            progressbar=False,
+        )
     assert result.attrs["sampler"] == "weights_metropolis, kernel paper, 10 sweeps per draw"
 
 
 def test_the_log_likelihood_of_each_choice_is_kept_on_request_under_either_prior(decisions):
     for prior in ("gaussian", "flat"):
-        result = fit("b_irl", decisions, alpha=ALPHA, prior=prior, keep_latents=True, **SHORT)
+        result = fit("b_irl", decisions, hyperparameters={"alpha": ALPHA, "prior": prior}, keep_latents=True, **SHORT)
         rho = group(result, "posterior")["rho_env"].values[1, -1]
         kept = group(result, "log_likelihood")["chosen"].values[1, -1]
         np.testing.assert_allclose(kept, log_likelihood(decisions, np.tile(rho, (STEPS, 1))), atol=1e-8)
@@ -164,7 +173,7 @@ def stepping():
 
 
 def test_cp_irl_finds_the_change_and_its_trace_tells_where(stepping):
-    result = fit("cp_irl", stepping, segments=2, sweeps=50, **SHORT | {"draws": 100})
+    result = fit("cp_irl", stepping, hyperparameters={"segments": 2}, sweeps=50, **SHORT | {"draws": 100})
     data = group(result, "constant_data")
     assert data["change_point"].values.tolist() == [50, 90]
     np.testing.assert_array_equal(data["fold_of_decision"], np.arange(90) >= 50)
@@ -190,7 +199,7 @@ def test_cp_irl_takes_a_table_for_any_number_and_only_one_of_the_same_decisions(
     with pytest.raises(InputError, match="the table is of 90 decisions, but there are 12"):
         cp_irl(decisions, segments=2, table=table)
     short = SHORT | {"draws": 4}
-    result = fit("cp_irl", stepping, segments=2, table=table, **short)
+    result = fit("cp_irl", stepping, hyperparameters={"segments": 2, "table": table}, **short)
     assert '"table": "evidence of 45 segments"' in result.attrs["hyperparameters"]
 
 
@@ -253,7 +262,7 @@ def test_choices_can_be_predicted_from_the_prior(declare, decisions):
 
 def test_by_the_engine_b_irl_is_sampled_exactly(decisions):
     options = SHORT | {"kernel": "engine", "draws": 2000, "tune": 300, "chains": 1}
-    exact = group(fit("b_irl", decisions, alpha=ALPHA, **options), "posterior")["rho_env"]
+    exact = group(fit("b_irl", decisions, hyperparameters={"alpha": ALPHA}, **options), "posterior")["rho_env"]
     grid = np.stack(np.meshgrid(*[np.linspace(-5, 5, 121)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
     log_posterior = np.array([log_likelihood(decisions, np.tile(point, (STEPS, 1))).sum() for point in grid])
     log_posterior += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(grid)

@@ -1,0 +1,89 @@
+"""A model says what the suite must know of it by a spec on its function, and by nothing else."""
+
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers.arrivals import make_arrivals
+
+from icb_pymc import fit, simulate
+from icb_pymc.declare import ModelSpec, choose, decisions_model, linear_utility, spec_of, specify
+from icb_pymc.errors import InputError
+from icb_pymc.models import nb_icb
+from icb_pymc.models.irl import t_rex
+from icb_pymc.results.inference_data import group
+
+SHORT = {"draws": 5, "tune": 5, "chains": 1, "cores": 1, "progressbar": False}
+
+# What a notebook may well hold beside a model. None of it is part of the model.
+steps = 500
+estimate = np.zeros(3)
+paper = "to be written"
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    return simulate("stepping", arrivals=make_arrivals(8, 2, 2), random_seed=1)
+
+
+def constant(decisions, *, steps=2.0):
+    """A model with a hyperparameter that is called like an option of `simulate`."""
+    import pymc as pm
+
+    with decisions_model(decisions) as model:
+        weights = pm.Normal("weights", 0.0, steps, dims="feature")
+        belief = weights[None] * np.ones((decisions.sizes["time"], 1))
+        pm.Deterministic("belief", belief, dims=("time", "feature"))
+        choose(linear_utility(belief, model["context"], 1.0))
+    return model
+
+
+def test_names_beside_a_model_do_not_matter(decisions):
+    trace = fit(constant, decisions, **SHORT)
+    assert trace.attrs["method"] == "mcmc"
+    with pytest.raises(InputError, match="has no preset 'paper'"):
+        fit(constant, decisions, preset="paper")
+
+
+def test_a_hyperparameter_may_be_called_like_an_option(decisions):
+    trace = fit(constant, decisions, {"steps": 3.0}, **SHORT)
+    assert '"steps": 3.0' in trace.attrs["hyperparameters"]
+    assert simulate(constant, {"steps": 3.0}, arrivals=decisions.drop_vars("chosen")).sizes["time"] == 8
+
+
+def test_a_spec_is_attached_by_a_call_or_a_decorator():
+    @specify(hindsight="chosen afterwards")
+    def mine(decisions): ...
+
+    assert spec_of(mine) == ModelSpec(hindsight="chosen afterwards")
+    assert specify(mine, steps=len) is mine
+    assert spec_of(mine).steps is len
+    assert spec_of(constant) == ModelSpec()
+    with pytest.raises(InputError, match="no field 'stpes'; there are paper, steps"):
+        specify(mine, stpes=len)
+
+
+def test_bound_arguments_lose_neither_the_spec_nor_their_values(decisions):
+    def weights(model, **options):
+        return group(fit(model, decisions, progressbar=False, **options), "posterior")["rho_env"].values
+
+    bound = partial(t_rex, alpha=3.0, simplex=True)
+    assert spec_of(bound) is spec_of(t_rex)
+    np.testing.assert_array_equal(weights(bound), weights(t_rex, hyperparameters={"alpha": 3.0, "simplex": True}))
+    assert spec_of(partial(nb_icb, alpha=2.0)).paper is not None
+
+
+def test_importing_the_vocabulary_registers_no_steps():
+    code = (
+        "import icb_pymc.declare, pymc, sys; assert 'icb_pymc.steps' not in sys.modules; print(len(pymc.STEP_METHODS))"
+    )
+    before = "import pymc; print(len(pymc.STEP_METHODS))"
+    counts = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
+        ).stdout
+        for script in (code, before)
+    ]
+    assert counts[0] == counts[1]
