@@ -1,4 +1,4 @@
-"""What kind of learner a declared one is, found out by trying its functions on numbers."""
+"""What kind of learner a declared one is, judged by its graph and by evaluating its functions on numbers."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 from pymc.pytensorf import compile as compile_graph
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.affine import depends_on, is_affine
 from icb_pymc.declare.beliefs import Belief
 
 ActOn = Callable[[Belief, TensorVariable], TensorVariable]
@@ -20,7 +21,9 @@ SCALES = (0.1, 1.0, 10.0)
 def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | None = None) -> bool:
     """Whether mu' = mu + gain (r - <mu, x>), and neither the gain nor the rest of the belief depends on mu or r.
 
-    Nor may a bonus depend on mu. Two updates in a row are tried, since the first belief may be a special one.
+    Nor may a bonus depend on mu. That an update is linear at all is read from its graph: a clip far out would pass any
+    trial. That it is of this form is then seen from its values, for two updates in a row, since the first belief may be
+    a special one.
     """
     if initial._fields[0] != "mean":
         return False
@@ -28,16 +31,20 @@ def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | 
     mean, context, candidates = pt.vector(), pt.matrix(), pt.matrix()
     rewards = pt.vector()
     one = pt.as_tensor(1.0)
-    told, blank = initial._replace(mean=mean), initial._replace(mean=pt.zeros_like(mean))
+    belief, blank = initial._replace(mean=mean), initial._replace(mean=pt.zeros_like(mean))
     pairs = []
     for step in range(2):
         x, reward = context[step], rewards[step]
-        later, blank_later = update(told, x, reward), update(blank, x, one)
-        expected = told.mean + blank_later.mean * (reward - (told.mean * x).sum())
+        later, blank_later = update(belief, x, reward), update(blank, x, one)
+        if not is_affine([later.mean], [mean, rewards]) or depends_on(later[1:], [mean, rewards]):
+            return False
+        expected = belief.mean + blank_later.mean * (reward - (belief.mean * x).sum())
         pairs += [(later.mean, expected), *zip(later[1:], blank_later[1:], strict=True)]
         if bonus is not None:
-            pairs.append((bonus(told, candidates), bonus(blank, candidates)))
-        told, blank = later, blank_later._replace(mean=pt.zeros_like(mean))
+            if depends_on([bonus(belief, candidates)], [mean, rewards]):
+                return False
+            pairs.append((bonus(belief, candidates), bonus(blank, candidates)))
+        belief, blank = later, blank_later._replace(mean=pt.zeros_like(mean))
     features = len(pm.modelcontext(None).coords["feature"])
     shapes = [(features,), (2, features), (2,), (actions, features)]
     return _are_equal(pairs, [mean, context, rewards, candidates], shapes)
@@ -45,18 +52,22 @@ def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | 
 
 def acts_on_mean(initial: Belief, act_on: ActOn) -> bool:
     """Whether what is acted upon is the mean of the belief."""
-    return _acts(initial, act_on, lambda belief, noise: belief.mean)
+    return _acts_on(initial, act_on, lambda belief, noise: belief.mean)
 
 
 def draws_from_belief(initial: Belief, act_on: ActOn) -> bool:
     """Whether what is acted upon is a draw from a Gaussian belief."""
     has_root = initial._fields[:2] == ("mean", "root")
-    return has_root and _acts(initial, act_on, lambda belief, noise: belief.mean + (belief.root * noise).sum(axis=-1))
+    return has_root and _acts_on(
+        initial, act_on, lambda belief, noise: belief.mean + (belief.root * noise).sum(axis=-1)
+    )
 
 
-def _acts(initial: Belief, act_on: ActOn, expected: ActOn) -> bool:
+def _acts_on(initial: Belief, act_on: ActOn, expected: ActOn) -> bool:
     mean, noise = pt.vector(), pt.vector()
     belief = initial._replace(mean=mean)
+    if not is_affine([act_on(belief, noise)], [mean, noise]):
+        return False
     features = len(pm.modelcontext(None).coords["feature"])
     return _are_equal([(act_on(belief, noise), expected(belief, noise))], [mean, noise], [(features,)] * 2)
 
@@ -66,7 +77,7 @@ def _are_equal(
     inputs: list[TensorVariable],
     shapes: Sequence[tuple[int, ...]],
 ) -> bool:
-    """Whether the two graphs of each pair give the same, for inputs of several sizes and draws of what is unknown."""
+    """Whether the two graphs of each pair have equal values, for inputs of several scales and draws of unknowns."""
     graphs = [side for pair in pairs for side in pair]
     # A Python linker: compiling code would take longer than these few evaluations.
     evaluate = compile_graph(inputs, graphs, mode="FAST_COMPILE", random_seed=0, on_unused_input="ignore")
@@ -74,13 +85,14 @@ def _are_equal(
     for scale in SCALES:
         for _ in range(2):
             try:
-                found = evaluate(*(scale * rng.standard_normal(shape) for shape in shapes))
+                values = evaluate(*(scale * rng.standard_normal(shape) for shape in shapes))
             except NotImplementedError:
                 # A prior that cannot be drawn from.
                 return False
-            size = 1e-8 * (1 + max(np.abs(values).max(initial=0.0) for values in found))
+            size = 1e-8 * (1 + max(np.abs(array).max(initial=0.0) for array in values))
             if any(
-                not np.abs(one - two).max(initial=0.0) <= size for one, two in zip(found[::2], found[1::2], strict=True)
+                not np.abs(one - two).max(initial=0.0) <= size
+                for one, two in zip(values[::2], values[1::2], strict=True)
             ):
                 return False
     return True

@@ -1,6 +1,6 @@
-"""Hyperparameters to be learnt: a prior around the number that would else be taken for granted."""
+"""Hyperparameters to be learnt: a prior around the number that would otherwise be taken as known."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,59 +9,86 @@ import xarray as xr
 
 from icb_pymc.catalogue.lookup import name_of, settings
 from icb_pymc.declare.graph import children
+from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 
-# Of the logarithm: a factor of 2.7 either way at one standard deviation, and of 7 at two.
-SPREAD = 1.0
+# Standard deviation of the logarithm: a factor of 2.7 either way at one standard deviation, and of 7 at two.
+LOG_SD = 1.0
 
 
 def declare_with_priors(
-    declare: Callable[..., pm.Model], decisions: xr.Dataset, given: dict[str, Any], learn: Sequence[str]
+    declare: Declare, decisions: xr.Dataset, given: dict[str, Any], learn: Sequence[str]
 ) -> pm.Model:
     """Declare a model with a log-normal prior in place of each hyperparameter to learn.
 
     Its median is the value given or by default: each entry of a vector gets a prior of its own, a matrix is multiplied
-    by a scale (called ``name_scale``) around one. What has a prior by default, as the strength of B-ICB, keeps it.
+    by a scale (called ``name_scale``) around one. What has a prior by default, such as the strength of B-ICB, keeps it.
+
+    Raises
+    ------
+    InputError
+        If a hyperparameter is unknown, is not a positive number, or cannot be a random variable in this model.
     """
     if not learn:
         return declare(decisions, **given)
     settings(declare, dict.fromkeys(learn))
     values = settings(declare, given)
-    with pm.Model() as model:
-        priors = {name: _prior(name, values[name]) for name in learn if values[name] is not None}
-        try:
-            declared = declare(decisions, **given | priors)
-        except TypeError:
-            # Asked whether it is less than three, say, a variable has no answer.
-            raise _not_taken(declare, learn[0]) from None
-    learnt = {rv.name for rv in model.free_RVs if children(model, rv)}
+    learnt = [name for name in learn if values[name] is not None]
+    try:
+        model, declared = _declare_learning(declare, decisions, given, values, learnt)
+    except TypeError:
+        for name in learnt:
+            _check_can_be_learnt(declare, decisions, given, values, name)
+        # The model raises it by itself, whatever is learnt.
+        raise
+    free = {rv.name for rv in model.free_RVs if children(model, rv)}
     for name in learn:
-        if declared is not model or not {name, f"{name}_scale"} & learnt:
-            raise _not_taken(declare, name)
+        if declared is not model or not {name, f"{name}_scale"} & free:
+            raise _not_learnable(declare, name)
     return model
 
 
-def _not_taken(declare: Callable[..., pm.Model], name: str) -> InputError:
-    return InputError(f"learn {name}: '{name_of(declare)}' does not take it as a variable; give it a number.")
-
-
 def describe_priors(values: dict[str, Any], learn: Sequence[str]) -> dict[str, Any]:
-    """Hyperparameters with the priors in place of what is learnt."""
-    words = {}
+    """Hyperparameters with the priors in place of those that are learnt, for the attributes of a trace."""
+    described = dict(values)
     for name in learn:
         if np.ndim(values[name]) == 2:
-            words[name] = {"matrix": values[name], "times": f"LogNormal(0, {SPREAD:g})"}
+            described[name] = {"matrix": values[name], "times": f"LogNormal(0, {LOG_SD:g})"}
         elif values[name] is not None:
-            words[name] = {"median": values[name], "prior": f"LogNormal(log median, {SPREAD:g})"}
-    return values | words
+            described[name] = {"median": values[name], "prior": f"LogNormal(log median, {LOG_SD:g})"}
+    return described
+
+
+def _declare_learning(
+    declare: Declare, decisions: xr.Dataset, given: dict[str, Any], values: dict[str, Any], learnt: Sequence[str]
+) -> tuple[pm.Model, Any]:
+    with pm.Model() as model:
+        priors = {name: _prior(name, values[name]) for name in learnt}
+        return model, declare(decisions, **given | priors)
+
+
+def _check_can_be_learnt(
+    declare: Declare, decisions: xr.Dataset, given: dict[str, Any], values: dict[str, Any], name: str
+) -> None:
+    """Raise `InputError` if the model raises a TypeError for this prior, and none for the number in its place."""
+    try:
+        _declare_learning(declare, decisions, given, values, [name])
+    except TypeError:
+        # A variable has no answer to whether it is less than three, say. An error of the model's own comes up here too.
+        declare(decisions, **given)
+        raise _not_learnable(declare, name) from None
+
+
+def _not_learnable(declare: Declare, name: str) -> InputError:
+    return InputError(f"learn {name}: '{name_of(declare)}' cannot take it as a random variable; give it as a number.")
 
 
 def _prior(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float, list, tuple, np.ndarray)):
-        raise InputError(f"learn {name}: it is not a number, so that there is no prior to put around it.")
+        raise InputError(f"learn {name}: its value is not a number, so no prior can be put around it.")
     array = np.asarray(value, dtype=float)
     if array.ndim == 2:
-        return pm.LogNormal(f"{name}_scale", 0.0, SPREAD) * array
+        return pm.LogNormal(f"{name}_scale", 0.0, LOG_SD) * array
     if not (array > 0).all():
-        raise InputError(f"learn {name}: only what is greater than zero can be learnt, and it is {value}; set another.")
-    return pm.LogNormal(name, np.log(array), SPREAD, shape=array.shape)
+        raise InputError(f"learn {name}: only positive values can be learnt, and it is {value}; set another value.")
+    return pm.LogNormal(name, np.log(array), LOG_SD, shape=array.shape)

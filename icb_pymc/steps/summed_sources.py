@@ -13,6 +13,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.affine import is_affine
 from icb_pymc.declare.agent_walks import AgentWalksRV
 from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
@@ -221,7 +222,8 @@ def _linear_reading(
     """
     inputs = [model.rvs_to_values[part.variables[0]] for part in parts]
     (graph,) = model.replace_rvs_by_values([belief])
-    if (set(ancestors([graph])) & set(model.value_vars)) - set(inputs):
+    # Trial values alone would miss what happens far out, such as a clip.
+    if (set(ancestors([graph])) & set(model.value_vars)) - set(inputs) or not is_affine([graph], inputs):
         return None
     evaluate = compile_graph(inputs, graph, mode="FAST_COMPILE", on_unused_input="ignore")
     zeros = [np.zeros(shape) for shape in shapes]

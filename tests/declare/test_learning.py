@@ -27,14 +27,16 @@ ARRIVALS = make_arrivals(25, 3, 2, seed=3, share_available=0.9)
 OPTIONS = {"tune": 200, "chains": 2, "cores": 1, "seed": 1, "progressbar": False}
 
 
-def delta_rule(decisions, *, rate=0.2, loss=1.0, rule=None):
+def delta_rule(decisions, *, rate=0.2, loss=1.0, rule=None, limit=None):
     """Learns from losses `loss` times as fast as from gains."""
     with decisions_model(decisions) as model:
         rate = hyperparameter("rate", rate)
 
         def update(belief, context, reward):
             surprise = reward - (belief.mean * context).sum()
-            return PointBelief(belief.mean + rate * pt.where(surprise < 0, loss, 1.0) * surprise * context)
+            gain = rate if loss == 1 else rate * pt.where(surprise < 0, loss, 1.0)
+            mean = belief.mean + gain * surprise * context
+            return PointBelief(mean if limit is None else pt.clip(mean, -limit, limit))
 
         learn(PointBelief(uniform_preferences()), update=update, alpha=ALPHA, sigma=SIGMA, rule=rule)
     return model
@@ -72,6 +74,7 @@ LINEAR = {
 }
 OTHERS = {
     "losses count twice": partial(delta_rule, loss=2.0),
+    "beliefs with a limit that no trial would reach": partial(delta_rule, limit=1e4),
     "lapses": partial(delta_rule, rule=with_lapses(0.1)),
     "half a draw": partial(forgetting, act_on=lambda belief, noise: belief.draw(0.5 * noise)),
 }

@@ -54,7 +54,7 @@ def test_what_has_a_prior_by_default_keeps_it(dated_decisions):
         ({}, "strength", "has no hyperparameter 'strength'"),
         ({"sampling_covariance": 0.0}, "sampling_covariance", "greater than zero"),
         ({"unit_of_time": "1"}, "unit_of_time", "not a number"),
-        ({"start_covariance": 1.0}, "mean_reward", "does not take it as a variable"),
+        ({"start_covariance": 1.0}, "mean_reward", "cannot take it as a random variable"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_one_sentence(given, name, sentence, dated_decisions):
@@ -65,6 +65,19 @@ def test_what_cannot_be_learnt_is_refused_in_one_sentence(given, name, sentence,
 def test_what_a_model_cannot_take_as_a_variable_is_refused(dated_decisions):
     with pytest.raises(InputError, match="folds"):
         declare_with_priors(m_fold_irl, dated_decisions, {}, ["folds"])
+
+
+def test_the_hyperparameter_that_cannot_be_a_variable_is_the_one_named(dated_decisions):
+    with pytest.raises(InputError, match="learn folds: 'm_fold_irl' cannot take it"):
+        declare_with_priors(m_fold_irl, dated_decisions, {}, ["alpha", "folds"])
+
+
+def test_a_type_error_of_the_model_itself_is_not_blamed_on_what_is_learnt(dated_decisions):
+    def broken(decisions, *, alpha=1.0):
+        return nb_icb(decisions, alpha=alpha, start_mean=len(None))
+
+    with pytest.raises(TypeError, match="NoneType"):
+        declare_with_priors(broken, dated_decisions, {}, ["alpha"])
 
 
 def test_a_fit_tells_what_was_learnt_and_with_which_prior(dated_decisions):

@@ -136,12 +136,20 @@ def test_values_of_the_variables_become_noise_and_come_back(kind):
     "second",
     [
         lambda: walks() ** 2,
+        lambda: pm.math.clip(walks(), -5, 5),
         lambda: pm.math.concatenate([walks()[1:], np.zeros((1, 2))]),
         lambda: pm.Laplace("deviation", 0.0, 1.0, shape=(4, 2))[DECIDER],
         lambda: pm.Normal("deviation", 0.0, 1.0, shape=(300, 2))[DECIDER],
         lambda: walks() * pm.HalfNormal("scale", 1.0),
     ],
-    ids=["not linear", "of another time", "not Gaussian", "too many constants", "a reading that is learnt"],
+    ids=[
+        "not linear",
+        "not linear far out",
+        "of another time",
+        "not Gaussian",
+        "too many constants",
+        "a reading that is learnt",
+    ],
 )
 def test_what_is_not_a_sum_of_gaussian_parts_is_left_to_others(second):
     model = model_of(second)
