@@ -13,7 +13,7 @@ from rich.progress import track
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.declare.graph import GraphReader, Point
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import check_room
+from icb_pymc.io.machine import check_memory
 from icb_pymc.kernels.hamiltonian import draw_around, fresh_noise, refer
 from icb_pymc.kernels.mode import Mode, find_mode
 from icb_pymc.kernels.state_space import Noise
@@ -47,7 +47,7 @@ def by_laplace(
     model: pm.Model, sampling: dict[str, Any], recording: KeptDraws, seed: int | None, progressbar: bool
 ) -> Fitted:
     """Independent draws from the Gaussian around the mode."""
-    check_room(recording.bytes_per_draw(model), sampling["draws"], 1)
+    check_memory(recording.bytes_per_draw(model), sampling["draws"], 1)
     names = recording.declare(model)
     result = laplace_approximation(model, names, sampling["draws"], seed, recording.latents, progressbar)
     belief = learnt_beliefs(result.draws, model, recording.index, recording.dtype)
