@@ -15,7 +15,7 @@ import xarray as xr
 
 from icb_pymc import fit, simulate
 from icb_pymc.assess.metrics import belief_error, relative_importance, unit_weights
-from icb_pymc.data.deciders import decisions_of
+from icb_pymc.data.deciders import decisions_by
 from icb_pymc.environments.several_centres import several_centres
 from icb_pymc.results.inference_data import group
 
@@ -45,7 +45,7 @@ def fits(decisions: xr.Dataset) -> tuple[Any, Any, dict[str, Any]]:
     pooled = fit("nb_icb", decisions, **OPTIONS, **KNOWN, innovation_covariance=how_far())
     apart = {}
     for name in decisions["agent"].values:
-        own = decisions_of(decisions, name)
+        own = decisions_by(decisions, name)
         apart[name] = fit("nb_icb", own, **OPTIONS, **KNOWN, innovation_covariance=how_far())
     return together, pooled, apart
 

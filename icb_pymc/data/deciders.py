@@ -32,7 +32,7 @@ def with_agents(decisions: xr.Dataset, agent: ArrayLike) -> xr.Dataset:
     return coords.assign_coords(agent=names.astype(str)).assign(decider=("time", decider.astype(np.int64)))
 
 
-def decisions_of(decisions: xr.Dataset, agent: str) -> xr.Dataset:
+def decisions_by(decisions: xr.Dataset, agent: str) -> xr.Dataset:
     """The decisions of one agent, as if there were no others."""
     position = position_of(decisions, agent)
     mine = decisions["decider"].values == position

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from icb_pymc.cli import main
-from icb_pymc.data.deciders import decisions_of
+from icb_pymc.data.deciders import decisions_by
 from icb_pymc.data.decision_files import read_decisions, write_decisions
 from icb_pymc.data.decisions import from_arrays, map_features, validate
 from icb_pymc.data.standardisation import standardise
@@ -68,13 +68,13 @@ def test_agents_are_kept_by_what_changes_features_and_by_a_choice_of_times():
 
 
 def test_the_decisions_of_one_agent_are_plain_decisions():
-    mine = validate(decisions_of(three_decisions(), "Turin"))
+    mine = validate(decisions_by(three_decisions(), "Turin"))
     assert mine["time"].values.tolist() == [1, 2]
     assert "agent" not in mine.dims
     with pytest.raises(InputError, match="no agent 'Rome' in the decisions; there are Bari, Turin"):
-        decisions_of(three_decisions(), "Rome")
+        decisions_by(three_decisions(), "Rome")
     with pytest.raises(InputError, match="do not say who decided"):
-        decisions_of(mine, "Turin")
+        decisions_by(mine, "Turin")
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".csv", ".parquet"])

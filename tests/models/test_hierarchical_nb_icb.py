@@ -8,7 +8,7 @@ from helpers.arrivals import make_arrivals
 from helpers.dense_walks import dense_covariance
 
 from icb_pymc import fit, read_trace, simulate, write_trace
-from icb_pymc.data.deciders import decisions_of, with_agents
+from icb_pymc.data.deciders import decisions_by, with_agents
 from icb_pymc.errors import InputError
 from icb_pymc.models import hierarchical_nb_icb
 from icb_pymc.results.inference_data import group
@@ -162,7 +162,7 @@ def test_decisions_of_several_agents_may_share_their_times(decisions):
 
 def test_what_the_model_needs_is_said(decisions):
     with pytest.raises(InputError, match="needs to know who decided"):
-        hierarchical_nb_icb(decisions_of(decisions, "1"))
+        hierarchical_nb_icb(decisions_by(decisions, "1"))
     with pytest.raises(InputError, match="deviation_covariance is zero"):
         hierarchical_nb_icb(decisions, deviation_covariance=0.0, deviation_innovation_covariance=0.1)
 
@@ -189,7 +189,7 @@ def test_agents_with_few_decisions_are_told_better_together_than_apart():
     together = fit("hierarchical_nb_icb", decisions, **options, start_covariance=0.3, deviation_covariance=0.09)
     pooled = fit("nb_icb", decisions, **options, start_covariance=0.3)
     apart = [
-        error(fit("nb_icb", decisions_of(decisions, str(j)), **options, start_covariance=0.39), trend + deviation[j])
+        error(fit("nb_icb", decisions_by(decisions, str(j)), **options, start_covariance=0.39), trend + deviation[j])
         for j in range(agents)
     ]
     assert error(together, truth) < min(error(pooled, truth), np.mean(apart))
