@@ -76,10 +76,9 @@ def _as_date(moment: Any) -> np.datetime64:
 
 def _as_number(moment: Any) -> int:
     value = _without_array(moment)
-    # numpy counts timedelta64 among its integers.
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
-        value, (bool, np.timedelta64)
-    )
+    # bool is an int in Python, and numpy counts timedelta64 among its integers.
+    is_other = isinstance(value, (bool, np.timedelta64))
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not is_other
     is_whole = is_number and float(value).is_integer()
     if not is_whole and not (isinstance(value, str) and WHOLE_NUMBER.fullmatch(value.strip())):
         raise InputError(f"time {_quote(value)}: the decisions are numbered, not dated, so give a whole number.")
