@@ -1,4 +1,4 @@
-"""Which environment the paper simulates an agent in."""
+"""The environment in which the paper simulates each agent."""
 
 import pandas as pd
 import xarray as xr
@@ -20,15 +20,15 @@ def scenario(
 ) -> xr.Dataset:
     """Arrivals for `agent`: the sudden-change scenario for `switching`, else the semi-synthetic environment.
 
-    For `hierarchical_nb_icb` they come to five centres, whose beliefs are the model's to draw.
+    For `hierarchical_nb_icb` the arrivals are those of five centres without true weights, which the model draws itself.
     """
     if agent == "hierarchical_nb_icb" and not quadratic:
         total = 500 if steps is None else steps
         arrivals = several_centres(steps=-(-total // 5), actions=actions, seed=seed, transplants=transplants)
-        told = ["adoption", *(name for name in arrivals if str(name).startswith("true_"))]
-        return arrivals.drop_vars(told).isel(time=slice(total))
+        truth = ["adoption", *(name for name in arrivals if str(name).startswith("true_"))]
+        return arrivals.drop_vars(truth).isel(time=slice(total))
     if agent != "switching":
         return semi_synthetic(500 if steps is None else steps, actions, seed, transplants, quadratic)
     if quadratic:
-        raise InputError("quadratic rewards do not apply to the switching agent, whose policies are given.")
+        raise InputError("quadratic rewards do not apply to the switching agent, which follows fixed policies.")
     return sudden_change(2500 if steps is None else steps, actions, seed, transplants)
