@@ -22,7 +22,7 @@ DECIDER = np.array([1, 0, 1, 1, 2, 0])
 QUICK = {"tune": 100, "chains": 2, "seed": 1, "progressbar": False}
 
 
-def decisions_by(agents, seed=1):
+def make_decisions(agents, seed=1):
     arrivals = make_arrivals(len(agents), 3, 2, seed=seed, share_available=0.8)
     rng = np.random.default_rng(seed)
     chosen = [rng.choice(np.flatnonzero(row)) for row in arrivals["available"].values]
@@ -31,12 +31,12 @@ def decisions_by(agents, seed=1):
 
 @pytest.fixture(scope="module")
 def decisions():
-    return decisions_by(DECIDER)
+    return make_decisions(DECIDER)
 
 
 @pytest.fixture(scope="module")
 def alone():
-    return decisions_by(["Turin"] * 12)
+    return make_decisions(["Turin"] * 12)
 
 
 @pytest.fixture(scope="module", params=KINDS)
