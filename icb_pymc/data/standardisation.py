@@ -19,7 +19,7 @@ def standardise(decisions: xr.Dataset) -> xr.Dataset:
     -------
     Dataset
         The same with a standardised ``context``, and with ``feature_mean`` and ``feature_scale`` (feature). Where the
-        decisions had these already they are composed, so that they always lead back to the units the user began with.
+        decisions had these already they are composed, so that they always convert back to the original units.
         A constant feature is only centred.
 
     Notes
