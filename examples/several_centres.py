@@ -15,7 +15,7 @@ import xarray as xr
 
 from icb_pymc import fit, simulate
 from icb_pymc.assess.metrics import belief_error, relative_importance, unit_weights
-from icb_pymc.data.deciders import decisions_of
+from icb_pymc.data.deciders import decisions_by
 from icb_pymc.environments.several_centres import several_centres
 from icb_pymc.results.inference_data import group
 
@@ -47,7 +47,7 @@ def fits(decisions: xr.Dataset) -> tuple[Any, Any, dict[str, Any]]:
     pooled = fit("nb_icb", decisions, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
     apart = {}
     for name in decisions["agent"].values:
-        own = decisions_of(decisions, name)
+        own = decisions_by(decisions, name)
         apart[name] = fit("nb_icb", own, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
     return together, pooled, apart
 

@@ -7,7 +7,6 @@ of inference, where the contexts that a learner saw are those of choices already
 
 import logging
 import multiprocessing
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +25,7 @@ from icb_pymc.assess.sbc_replicates import KEPT, Replicates
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.io.machine import usable_cores
 from icb_pymc.sample.seeds import only_seed
 
 # A right model is called wrong once in a hundred checks.
@@ -129,7 +129,7 @@ def check(
     if not declared.inferred.free_RVs:
         return Check(name_of(declare), ())
     work = Replicates(declare, declared, arrivals, draws, random_seed, given)
-    found = list(_run(work, replicates, jobs or _cores(), progressbar))
+    found = list(_run(work, replicates, jobs or usable_cores(), progressbar))
     places = pd.DataFrame([place for place, _ in found]).rename_axis("replicate")
     ess = pd.DataFrame([size for _, size in found]).median()
     p_values = uniform_p_values(places.to_numpy())
@@ -168,7 +168,3 @@ def _one(replicate: int) -> tuple[dict[str, float], dict[str, float]]:
         # Somewhere between two draws: then the place is exactly uniform, and not only nearly so.
         places[quantity] = (below + rng.random() * (equal + 1)) / (KEPT + 1)
     return places, sizes
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

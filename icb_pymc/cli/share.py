@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, make smaller, write, and say what was left out."""
     check_output(options.output, ".nc")
     from icb_pymc.data.times import time_within
-    from icb_pymc.io.machine import size_in_words
+    from icb_pymc.io.machine import format_bytes
     from icb_pymc.results.inference_data import group
     from icb_pymc.results.sharing import share
     from icb_pymc.results.traces import read_trace, write_trace
@@ -40,5 +40,5 @@ def run(options: argparse.Namespace) -> int:
     write_trace(shared, options.output)
     before, after = (Path(path).stat().st_size for path in (options.trace, options.output))
     say(f"kept: {shared.attrs['shared']}")
-    say(f"written to {options.output} ({size_in_words(after)} instead of {size_in_words(before)})")
+    say(f"written to {options.output} ({format_bytes(after)} instead of {format_bytes(before)})")
     return 0

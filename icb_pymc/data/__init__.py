@@ -1,8 +1,8 @@
 """Decisions: one xarray schema, built, validated, read, written and scaled here. No PyMC, no models.
 
 - `schema`: names of the dimensions and variables of decisions and of traces.
-- `decisions`: build decisions from arrays and validate them; `deciders`: who decided.
+- `decisions`: build decisions from arrays and validate them; `deciders`: which agent decided.
 - `tables`: long tables to decisions and back; `decision_files`: netCDF, CSV and Parquet.
 - `standardisation`: features on one scale, and weights in the user's units.
-- `times`: dates, numbers and lengths of time as people write them.
+- `times`: dates, numbers and durations as users write them.
 """

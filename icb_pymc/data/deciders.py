@@ -1,7 +1,7 @@
-"""Decisions of several agents: who decided what.
+"""Decisions of several agents: which agent made which decision.
 
-Such decisions have a dimension `agent` with the names as its coordinate, and `decider` (time) is the position in it of
-whoever made the decision. Several agents may decide at the same time.
+Such decisions have a dimension `agent` with the names as its coordinate, and `decider` (time) is the position along it
+of the agent that made the decision. Several agents may decide at the same time.
 """
 
 import numpy as np
@@ -12,55 +12,62 @@ from icb_pymc.errors import InputError
 
 
 def with_agents(decisions: xr.Dataset, agent: ArrayLike) -> xr.Dataset:
-    """Decisions (or arrivals) that say who decided; names are put in order, numbers by size.
+    """Decisions (or arrivals) with the agent of each; agents are sorted, names as text and numbers by size.
 
     Parameters
     ----------
     decisions : Dataset
     agent : array (time,)
         The name or number of each decision's agent.
+
+    Raises
+    ------
+    InputError
+        If one of them is missing.
     """
     given = np.asarray(agent)
     for position, name in enumerate(given):
-        # Only a missing number is unlike itself.
+        # Only NaN differs from itself.
         if name is None or name != name or str(name) == "":
-            raise InputError(f"agent: who made decision number {position + 1} is missing; give a name or a number.")
+            raise InputError(f"agent: the agent of decision number {position + 1} is missing; give a name or a number.")
     if given.dtype.kind not in "iu":
         given = given.astype(str)
     names, decider = np.unique(given, return_inverse=True)
-    coords = decisions.drop_vars("decider", errors="ignore").drop_dims("agent", errors="ignore")
-    return coords.assign_coords(agent=names.astype(str)).assign(decider=("time", decider.astype(np.int64)))
+    others = decisions.drop_vars("decider", errors="ignore").drop_dims("agent", errors="ignore")
+    return others.assign_coords(agent=names.astype(str)).assign(decider=("time", decider.astype(np.int64)))
 
 
-def decisions_of(decisions: xr.Dataset, agent: str) -> xr.Dataset:
-    """The decisions of one agent, as if there were no others."""
+def decisions_by(decisions: xr.Dataset, agent: str) -> xr.Dataset:
+    """The decisions of one agent, without the dimension `agent`."""
     position = position_of(decisions, agent)
-    mine = decisions["decider"].values == position
-    if not mine.any():
+    is_own = decisions["decider"].values == position
+    if not is_own.any():
         raise InputError(f"agent '{agent}' made none of the decisions.")
-    return decisions.isel(time=mine).drop_vars("decider").drop_dims("agent")
+    return decisions.isel(time=is_own).drop_vars("decider").drop_dims("agent")
 
 
 def agents_of(decisions: xr.Dataset) -> list[str]:
     """The names of the agents, or an `InputError` if the decisions do not say who decided."""
     if "decider" not in decisions:
-        raise InputError("the decisions do not say who decided: give from_arrays `agent`, or a table such a column.")
+        raise InputError(
+            "the decisions do not say who decided: pass agent=... to from_arrays, or add a column to the table."
+        )
     return [str(name) for name in decisions["agent"].values]
 
 
 def position_of(decisions: xr.Dataset, agent: str) -> int:
-    """Where an agent is along `agent`, or an `InputError` that names those there are."""
+    """The position of an agent along `agent`, or an `InputError` that lists the agents."""
     names = agents_of(decisions)
     if str(agent) not in names:
-        raise InputError(f"there is no agent '{agent}' in the decisions; there are {', '.join(names)}.")
+        raise InputError(f"there is no agent '{agent}' in the decisions; the agents are {', '.join(names)}.")
     return names.index(str(agent))
 
 
 def check_agents(decisions: xr.Dataset, source: str) -> None:
-    """Raise `InputError` if the decisions say who decided, but not as they should."""
+    """Raise `InputError` if the decisions have agents that do not follow the schema."""
     if "decider" not in decisions:
         if "agent" in decisions.dims or "agent" in decisions.variables:
-            raise InputError(f"{source}: there is 'agent', but no 'decider' (time) that says which of them decided.")
+            raise InputError(f"{source}: 'agent' needs a variable 'decider' (time) that says which agent decided.")
         return
     decider = decisions["decider"]
     if decider.dims != ("time",):
@@ -68,10 +75,10 @@ def check_agents(decisions: xr.Dataset, source: str) -> None:
     if decider.dtype.kind not in "iu":
         raise InputError(f"{source}: 'decider' holds {decider.dtype}, expected whole numbers: positions along 'agent'.")
     if "agent" not in decisions.coords or decisions["agent"].dims != ("agent",):
-        raise InputError(f"{source}: coordinate 'agent' with the names of those who decided is missing.")
+        raise InputError(f"{source}: coordinate 'agent' with the names of the agents is missing.")
     names = decisions["agent"].values
     if len(set(names)) < len(names):
-        raise InputError(f"{source}: coordinate 'agent' has a name twice: {', '.join(map(str, names))}.")
+        raise InputError(f"{source}: coordinate 'agent' contains a name twice: {', '.join(map(str, names))}.")
     outside = (decider.values < 0) | (decider.values >= len(names))
     if outside.any():
         step = int(np.argmax(outside))

@@ -17,7 +17,38 @@ SUFFIXES = (".nc", ".csv", ".parquet")
 
 
 def read_decisions(path: str | Path, columns: Columns | None = None) -> xr.Dataset:
-    """Read and validate decisions; `columns` says what the columns of a table are called."""
+    """Read decisions from a file and validate them.
+
+    Parameters
+    ----------
+    path : str or Path
+        A netCDF file (``.nc``), or a long table with one row per candidate per decision (``.csv`` or ``.parquet``).
+    columns : Columns, optional
+        The names of the columns of a table, where they differ from the defaults.
+
+    Returns
+    -------
+    Dataset
+        See `from_arrays`.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the file, and the line and column of a table, and says what to do. Files are not
+        trusted: one that links to other files or declares far more than it holds is refused before it is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import icb_pymc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "log.csv")
+    ...     _ = path.write_text("offer,chosen,age\\n1,1,50\\n1,0,60\\n2,0,55\\n2,1,45\\n")
+    ...     decisions = icb_pymc.read_decisions(path, icb_pymc.Columns(decision="offer"))
+    >>> decisions["chosen"].values
+    array([0, 1])
+    """
     source = existing(path)
     if _suffix(source) == ".nc":
         return validate(_read_netcdf(source), str(source))
@@ -25,7 +56,33 @@ def read_decisions(path: str | Path, columns: Columns | None = None) -> xr.Datas
 
 
 def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
-    """Write valid decisions; a table holds no truth and no attributes, a netCDF file holds all."""
+    """Write decisions to a file.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Valid decisions.
+    path : str or Path
+        A netCDF file (``.nc``), which holds everything, or a table (``.csv`` or ``.parquet``), which holds neither
+        true weights nor attributes. An existing file is replaced once the new one is complete.
+
+    Raises
+    ------
+    InputError
+        If the name has another ending, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[50.0], [60.0]], [[55.0], [45.0]]], [0, 1], features=["age"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "decisions.nc")
+    ...     icb_pymc.write_decisions(decisions, path)
+    ...     icb_pymc.read_decisions(path).identical(decisions)
+    True
+    """
     suffix = _suffix(Path(path))
     with replacing(path) as temporary:
         if suffix == ".nc":
@@ -33,7 +90,7 @@ def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
         elif suffix == ".csv":
             to_table(decisions).to_csv(temporary, index=False)
         else:
-            _needs_pyarrow()
+            _require_pyarrow()
             to_table(decisions).to_parquet(temporary, index=False)
 
 
@@ -41,10 +98,10 @@ def read_table(source: Path) -> pd.DataFrame:
     """Read a CSV or Parquet file."""
     try:
         if _suffix(source) == ".parquet":
-            _needs_pyarrow()
+            _require_pyarrow()
             return pd.read_parquet(source)
         _refuse_repeated_names(source)
-        # Spaces after a comma are for the eye; blank lines are kept, so that lines can be counted.
+        # Spaces after a comma are ignored; blank lines are kept, so that errors can name the right line.
         return pd.read_csv(source, skip_blank_lines=False, skipinitialspace=True).rename(columns=str.strip)
     except InputError:
         raise
@@ -56,7 +113,7 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _refuse_repeated_names(source: Path) -> None:
-    """pandas would rename the second of two columns in silence."""
+    """pandas would silently rename the second of two columns."""
     with source.open(encoding="utf-8-sig", newline="") as file:
         names = [name.strip() for name in next(csv.reader(file), [])]
     for name in names:
@@ -70,17 +127,17 @@ def _read_netcdf(source: Path) -> xr.Dataset:
         with xr.open_dataset(source, engine="h5netcdf") as dataset:
             return dataset.load()
     except Exception as error:
-        # Attributes that contradict the arrays can make xarray fail in any way.
+        # Attributes that contradict the arrays can make xarray fail in many ways.
         raise InputError(f"{source} is not a netCDF file of decisions.") from error
 
 
 def _suffix(path: Path) -> str:
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: files of decisions end in {', '.join(SUFFIXES)}.")
+        raise InputError(f"{path}: the name of a file of decisions must end in {', '.join(SUFFIXES)}.")
     return path.suffix
 
 
-def _needs_pyarrow() -> None:
+def _require_pyarrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""The data of every model: one `xarray.Dataset` of decisions, how to build it, and what makes it valid."""
+"""The data of every model: one `xarray.Dataset` of decisions, how to build it, and when it is valid."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -36,10 +36,39 @@ def from_arrays(
     time : array (time,), optional
         Whole numbers or dates, in order. 1, 2, ... by default, as in the paper.
     features : sequence of str, optional
-        Feature names.
+        Feature names; ``feature_0``, ``feature_1``, ... by default.
     agent : array (time,), optional
-        Name or number of who decided, where there are several. The decisions then have a dimension ``agent`` with the
-        names in order, and ``decider`` (time) says which of them it was.
+        Name or number of the agent that decided, where there are several. The decisions then have a dimension
+        ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it.
+
+    Returns
+    -------
+    Dataset
+        ``context`` (time, action, feature), zero where a slot is empty, ``chosen`` (time) and ``available``
+        (time, action).
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit together or a value is missing, infinite or out of range.
+
+    Warns
+    -----
+    InputWarning
+        See `validate`.
+
+    Examples
+    --------
+    Two decisions; in the first a third candidate was not available:
+
+    >>> import icb_pymc
+    >>> context = [[[50.0, 1.5], [60.0, 1.0], [0.0, 0.0]], [[51.0, 2.5], [40.0, 1.1], [45.0, 1.3]]]
+    >>> available = [[True, True, False], [True, True, True]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 2], available=available, features=["age", "inr"])
+    >>> dict(decisions.sizes)
+    {'time': 2, 'action': 3, 'feature': 2}
+    >>> decisions["time"].values
+    array([1, 2])
     """
     values = np.asarray(context, dtype=np.float64)
     if values.ndim != 3:
@@ -47,17 +76,17 @@ def from_arrays(
     steps, actions, width = values.shape
     mask = np.ones((steps, actions), bool) if available is None else np.asarray(available, dtype=bool)
     names = [f"feature_{i}" for i in range(width)] if features is None else list(features)
-    expected = {"chosen": (np.shape(chosen), (steps,)), "available": (mask.shape, (steps, actions))}
-    expected["features"] = ((len(names),), (width,))
+    shapes = {"chosen": (np.shape(chosen), (steps,)), "available": (mask.shape, (steps, actions))}
+    shapes["features"] = ((len(names),), (width,))
     if time is not None:
-        expected["time"] = (np.shape(time), (steps,))
+        shapes["time"] = (np.shape(time), (steps,))
     if agent is not None:
-        expected["agent"] = (np.shape(agent), (steps,))
+        shapes["agent"] = (np.shape(agent), (steps,))
     if len(set(names)) < len(names):
-        raise InputError(f"features has a name twice: {', '.join(names)}.")
-    for name, (found, wanted) in expected.items():
-        if found != wanted:
-            raise InputError(f"{name} has shape {found}, but context asks for {wanted}.")
+        raise InputError(f"features contains a name twice: {', '.join(names)}.")
+    for name, (shape, needed) in shapes.items():
+        if shape != needed:
+            raise InputError(f"{name} has shape {shape}, but for this context it must be {needed}.")
     slots = np.asarray(chosen)
     if slots.size and not np.issubdtype(slots.dtype, np.integer):
         raise InputError("chosen must hold whole numbers: the slot of the chosen candidate, from 0.")
@@ -73,15 +102,48 @@ def from_arrays(
             "feature": np.asarray(names, dtype=str),
         },
     )
-    # Unavailable slots are zeroed above, so a NaN there is padding; elsewhere `validate` names it.
+    # Unavailable slots are set to zero above, so a NaN there is padding; elsewhere `validate` reports it.
     return validate(dataset if agent is None else with_agents(dataset, agent))
 
 
 def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset:
-    """Return the decisions unchanged if they follow the schema, else raise `InputError`.
+    """Check that decisions follow the schema, and return them unchanged.
 
-    Warns of decisions with a single candidate and of features that never differ between the
-    candidates of a decision: both are legal and carry no information.
+    Parameters
+    ----------
+    decisions : Dataset
+        ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
+        (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
+        optionally ``decider`` (time), the position of each decision's agent along ``agent``.
+    source : str
+        What to call them in messages, such as the name of their file.
+
+    Returns
+    -------
+    Dataset
+        The same decisions.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the decision, and the candidate or feature, and says what to do.
+
+    Warns
+    -----
+    InputWarning
+        If a decision has a single candidate, or a feature never differs between the candidates of a decision: both are
+        legal but carry no information.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[50.0], [60.0]], [[51.0], [40.0]]], [0, 1], features=["age"])
+    >>> icb_pymc.validate(decisions) is decisions
+    True
+    >>> icb_pymc.validate(decisions.assign(chosen=("time", [0, 2])), "log.nc")
+    Traceback (most recent call last):
+        ...
+    icb_pymc.errors.InputError: log.nc: chosen slot 2 at time 2 (decision number 2) is outside 0..1.
     """
     _check_schema(decisions, source, required=("context", "chosen", "available"))
     _check_context(decisions, source)
@@ -93,7 +155,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
 
 
 def validate_arrivals(arrivals: xr.Dataset, source: str = "the arrivals") -> xr.Dataset:
-    """Return arrivals (decisions before anyone has chosen) unchanged if they follow the schema."""
+    """Check that arrivals (decisions without `chosen`) follow the schema, and return them unchanged."""
     _check_schema(arrivals, source, required=("context", "available"))
     _check_context(arrivals, source)
     _check_time(arrivals, source)
@@ -102,18 +164,51 @@ def validate_arrivals(arrivals: xr.Dataset, source: str = "the arrivals") -> xr.
 
 
 def map_features(decisions: xr.Dataset, feature_map: Callable[[xr.DataArray], xr.DataArray]) -> xr.Dataset:
-    """Pass contexts through a feature map, for rewards that are not linear in what was recorded.
+    """Replace the features by functions of them, for rewards that are not linear in the recorded features.
 
     Parameters
     ----------
     decisions : Dataset
     feature_map : callable
-        From contexts (time, action, feature) to contexts with other features, labelled along ``feature``. What the
-        decisions say of the old features (truth, means, scales) is dropped.
+        From contexts (time, action, feature) to contexts with other features, labelled along ``feature``.
+
+    Returns
+    -------
+    Dataset
+        The decisions with the new ``context``. Variables per old feature (true weights, means and scales,
+        ``reward_context``) are dropped, for they do not describe the new features.
+
+    Raises
+    ------
+    InputError
+        If the map does not return labelled contexts, or returns a missing or infinite value.
+
+    Warns
+    -----
+    InputWarning
+        See `validate`.
+
+    Examples
+    --------
+    Add the square of a feature:
+
+    >>> import icb_pymc
+    >>> import xarray as xr
+    >>> decisions = icb_pymc.from_arrays([[[1.0], [2.0]], [[3.0], [5.0]]], [0, 1], features=["age"])
+    >>> def with_square(context):
+    ...     return xr.concat([context, (context**2).assign_coords(feature=["age squared"])], "feature")
+    >>> mapped = icb_pymc.map_features(decisions, with_square)
+    >>> mapped["feature"].values.tolist()
+    ['age', 'age squared']
+    >>> mapped["context"].values[1].tolist()
+    [[3.0, 9.0], [5.0, 25.0]]
     """
-    mapped = feature_map(decisions["context"]).transpose(*CONTEXT_DIMS)
-    told = [name for name in decisions.data_vars if "feature" in decisions[name].dims]
-    return validate(decisions.drop_vars([*told, "feature"]).assign(context=mapped.where(decisions["available"], 0.0)))
+    mapped = feature_map(decisions["context"])
+    if not isinstance(mapped, xr.DataArray) or set(mapped.dims) != set(CONTEXT_DIMS) or "feature" not in mapped.coords:
+        raise InputError("feature_map must return a DataArray (time, action, feature) with names along 'feature'.")
+    per_feature = [name for name in decisions.data_vars if "feature" in decisions[name].dims]
+    context = mapped.transpose(*CONTEXT_DIMS).where(decisions["available"], 0.0)
+    return validate(decisions.drop_vars([*per_feature, "feature"]).assign(context=context))
 
 
 def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
@@ -123,7 +218,7 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
     ----------
     decisions : Dataset
     unit : str, optional
-        Count time in this unit: like ``"30D"`` where decisions are dated, a number like ``"1"`` where not. Without a
+        Measure time in this unit: like ``"30D"`` where decisions are dated, a number like ``"1"`` where not. Without a
         unit each decision is one step. Decisions at the same time count as a thousandth of a unit apart, so that
         the belief has a density at each.
     """
@@ -136,30 +231,30 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:
     kinds = {"context": "f", "chosen": "iu", "available": "b"}
-    words = {"context": "real numbers", "chosen": "whole numbers", "available": "true or false"}
+    contents = {"context": "real numbers", "chosen": "whole numbers", "available": "true or false"}
     for name in required:
         if name not in dataset:
             raise InputError(f"{source}: variable '{name}' is missing; decisions need {', '.join(DECISION_DIMS)}.")
         if dataset[name].dims != DECISION_DIMS[name]:
             raise InputError(f"{source}: '{name}' has dims {dataset[name].dims}, expected {DECISION_DIMS[name]}.")
         if dataset[name].dtype.kind not in kinds[name]:
-            raise InputError(f"{source}: '{name}' holds {dataset[name].dtype}, expected {words[name]}.")
+            raise InputError(f"{source}: '{name}' holds {dataset[name].dtype}, expected {contents[name]}.")
     for dim in ("time", "feature"):
         if dim not in dataset.coords:
             raise InputError(f"{source}: coordinate '{dim}' is missing.")
     for dim in CONTEXT_DIMS:
         if dataset.sizes[dim] == 0:
-            raise InputError(f"{source}: there is nothing along '{dim}'; give at least one.")
+            raise InputError(f"{source}: dimension '{dim}' has length 0; give at least one.")
 
 
 def _check_context(dataset: xr.Dataset, source: str) -> None:
     bad = ~np.isfinite(dataset["context"].values) & dataset["available"].values[:, :, None]
     if bad.any():
         step, action, feature = (int(i) for i in np.argwhere(bad)[0])
-        what = "missing" if np.isnan(dataset["context"].values[step, action, feature]) else "infinite"
+        problem = "missing" if np.isnan(dataset["context"].values[step, action, feature]) else "infinite"
         name = dataset["feature"].values[feature]
         raise InputError(
-            f"{source}: feature '{name}' of candidate {action} at {_when(dataset, step)} is {what}; "
+            f"{source}: feature '{name}' of candidate {action} at {_format_step(dataset, step)} is {problem}; "
             "fill it in or drop the candidate."
         )
 
@@ -170,13 +265,14 @@ def _check_chosen(dataset: xr.Dataset, source: str) -> None:
     if outside.any():
         step = int(np.argmax(outside))
         raise InputError(
-            f"{source}: chosen slot {chosen[step]} at {_when(dataset, step)} is outside 0..{available.shape[1] - 1}."
+            f"{source}: chosen slot {chosen[step]} at {_format_step(dataset, step)} is outside "
+            f"0..{available.shape[1] - 1}."
         )
     unavailable = ~available[np.arange(len(chosen)), chosen]
     if unavailable.any():
         step = int(np.argmax(unavailable))
         raise InputError(
-            f"{source}: the candidate chosen at {_when(dataset, step)} is marked unavailable; "
+            f"{source}: the candidate chosen at {_format_step(dataset, step)} is marked unavailable; "
             "correct 'available' or 'chosen'."
         )
 
@@ -191,8 +287,8 @@ def _check_time(dataset: xr.Dataset, source: str) -> None:
     if backwards.any():
         step = int(np.argmax(backwards)) + 1
         raise InputError(
-            f"{source}: times are out of order: {_when(dataset, step)} comes after {_when(dataset, step - 1)}; "
-            "sort the decisions by time."
+            f"{source}: times are out of order: {_format_step(dataset, step)} comes after "
+            f"{_format_step(dataset, step - 1)}; sort the decisions by time."
         )
 
 
@@ -200,7 +296,7 @@ def _warn_uninformative(dataset: xr.Dataset, source: str) -> None:
     available = dataset["available"].values
     single = available.sum(axis=1) == 1
     if single.any():
-        first = _when(dataset, int(np.argmax(single)))
+        first = _format_step(dataset, int(np.argmax(single)))
         _warn(
             f"{source}: {int(single.sum())} decision(s) have a single candidate (first at {first}); "
             "they are kept and carry no information."
@@ -219,7 +315,7 @@ def _warn(sentence: str) -> None:
     warnings.warn(sentence, InputWarning, stacklevel=4)
 
 
-def _when(dataset: xr.Dataset, step: int) -> str:
+def _format_step(dataset: xr.Dataset, step: int) -> str:
     time: Any = dataset["time"].values[step]
     if np.issubdtype(dataset["time"].dtype, np.datetime64):
         return f"{np.datetime_as_string(time, unit='D')} (decision number {step + 1})"

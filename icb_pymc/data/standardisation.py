@@ -1,14 +1,42 @@
-"""Features on one scale for the sampler, in the user's units for the reader."""
+"""Features on one scale for the sampler, and weights in the user's units for the reader."""
 
 import numpy as np
 import xarray as xr
 
 
 def standardise(decisions: xr.Dataset) -> xr.Dataset:
-    """Centre and scale each feature over all available candidates, remembering how.
+    """Centre and scale each feature over all available candidates, and store how.
 
-    The means and scales are kept in `feature_mean` and `feature_scale`; standardising again composes
-    them, so they always lead back to the units the user began with. A constant feature is only centred.
+    The true weights that simulated decisions carry are converted with the features: a weight w per old unit becomes
+    w times the scale, so that utilities keep their differences and errors against the truth stay right.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals without choices.
+
+    Returns
+    -------
+    Dataset
+        The same with a standardised ``context``, and with ``feature_mean`` and ``feature_scale`` (feature). Where the
+        decisions had these already they are composed, so that they always convert back to the original units.
+        A constant feature is only centred.
+
+    Notes
+    -----
+    An agent may weigh other features than those recorded (``reward_context``). Its true weights are then per unit of
+    ``reward_context``, and both are left as they are.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> context = [[[50.0, 1.0], [60.0, 2.0]], [[40.0, 4.0], [70.0, 1.0]]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "inr"])
+    >>> standardised = icb_pymc.standardise(decisions)
+    >>> standardised["feature_mean"].values
+    array([55.,  2.])
+    >>> standardised["context"].std(("time", "action")).values.round(6)
+    array([1., 1.])
     """
     mask = decisions["available"]
     context = decisions["context"].where(mask)
@@ -19,12 +47,41 @@ def standardise(decisions: xr.Dataset) -> xr.Dataset:
     old_scale = decisions.get("feature_scale", xr.ones_like(scale))
     standardised = ((context - mean) / scale).where(mask, 0.0).transpose(*decisions["context"].dims)
     return decisions.assign(
-        context=standardised, feature_mean=old_mean + old_scale * mean, feature_scale=old_scale * scale
+        context=standardised,
+        feature_mean=old_mean + old_scale * mean,
+        feature_scale=old_scale * scale,
+        **{name: decisions[name] * scale for name in _true_weights(decisions)},
     )
 
 
 def in_user_units(weights: xr.DataArray, decisions: xr.Dataset) -> xr.DataArray:
-    """Tell weights of standardised features (belief, rho, rho_env) per unit of the user's features."""
+    """Convert weights of standardised features to weights per unit of the user's features.
+
+    Parameters
+    ----------
+    weights : DataArray
+        With a dimension ``feature``: a belief, rho or rho_env, estimated or true.
+    decisions : Dataset
+        From `standardise`, or from a trace of a fit to them.
+
+    Returns
+    -------
+    DataArray
+        The weights divided by ``feature_scale``; unchanged if the decisions were never standardised.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> import xarray as xr
+    >>> context = [[[50.0, 1.0], [60.0, 2.0]], [[40.0, 4.0], [50.0, 1.0]]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "inr"])
+    >>> standardised = icb_pymc.standardise(decisions)
+    >>> standardised["feature_scale"].values.round(3)
+    array([7.071, 1.225])
+    >>> weights = xr.DataArray([0.7, -0.3], coords={"feature": ["age", "inr"]})
+    >>> icb_pymc.in_user_units(weights, standardised).values.round(3)
+    array([ 0.099, -0.245])
+    """
     scale = decisions.get("feature_scale")
     return weights if scale is None else weights / scale.assign_coords(feature=weights["feature"])
 
@@ -35,3 +92,12 @@ def user_context(decisions: xr.Dataset) -> xr.DataArray:
         return decisions["context"]
     restored = decisions["context"] * decisions["feature_scale"] + decisions["feature_mean"]
     return restored.where(decisions["available"], 0.0).astype(np.float64)
+
+
+def _true_weights(decisions: xr.Dataset) -> list[str]:
+    """Names of the variables that hold true weights of the recorded features, such as `true_belief`."""
+    if "reward_context" in decisions:
+        return []
+    truths = [str(name) for name in decisions.data_vars if str(name).startswith("true_")]
+    # Whole numbers and flags per feature are not weights.
+    return [name for name in truths if "feature" in decisions[name].dims and decisions[name].dtype.kind == "f"]

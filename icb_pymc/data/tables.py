@@ -11,16 +11,42 @@ import xarray as xr
 from icb_pymc.data.decisions import from_arrays
 from icb_pymc.errors import InputError
 
-TRUE_WORDS = ("1", "1.0", "true", "yes", "y")
-FALSE_WORDS = ("0", "0.0", "false", "no", "n")
+TRUE_TEXTS = ("1", "1.0", "true", "yes", "y")
+FALSE_TEXTS = ("0", "0.0", "false", "no", "n")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a long table hold what.
+    """Names of the columns of a long table.
 
-    `time`, `candidate`, `available` and `agent` are used when the table has them. Every column that is left is a
-    feature unless `features` names them. A column called `agent` says who decided, unless `features` has it.
+    Columns called ``time``, ``candidate``, ``available`` and ``agent`` are used if the table has them, even if they
+    are not given here; only a column ``agent`` that is listed in `features` is a feature.
+
+    Parameters
+    ----------
+    decision : str
+        Which decision a row belongs to.
+    chosen : str
+        Whether the candidate was chosen: 1 or 0, true or false, yes or no.
+    time : str, optional
+        When the decision was made: whole numbers, or dates like 2002-02-27.
+    candidate : str, optional
+        Names of the candidates.
+    available : str, optional
+        Whether the candidate could be chosen; all by default.
+    features : sequence of str, optional
+        The features; by default every column without another role.
+    agent : str, optional
+        Name or number of the agent that decided.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"offer": [1, 1], "taken": ["no", "yes"], "age": [50, 60], "note": ["a", "b"]})
+    >>> columns = icb_pymc.Columns(decision="offer", chosen="taken", features=["age"])
+    >>> icb_pymc.from_table(table, columns)["chosen"].values
+    array([1])
     """
 
     decision: str = "decision"
@@ -33,38 +59,77 @@ class Columns:
 
 
 def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: str | None = None) -> xr.Dataset:
-    """Build decisions from a long table, or raise `InputError` naming the row and the column.
+    """Build decisions from a long table.
 
     Parameters
     ----------
     table : DataFrame
         One row per candidate per decision; decisions in order of time.
     columns : Columns, optional
-        What the columns are called.
+        The names of the columns, where they differ from the defaults.
     source : str, optional
-        The file the table was read from; rows are then named by their line in it.
+        The file the table was read from; errors then name the line in this file.
+
+    Returns
+    -------
+    Dataset
+        See `from_arrays`; with the coordinate ``decision`` (time), and ``candidate`` (time, action) if the table names
+        the candidates.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the row and the column and says what to do.
+
+    Warns
+    -----
+    InputWarning
+        See `validate`.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "decision": ["a", "a", "b", "b", "b"],
+    ...         "time": ["2001-01-01", "2001-01-01", "2001-03-01", "2001-03-01", "2001-03-01"],
+    ...         "chosen": [1, 0, 0, 0, 1],
+    ...         "age": [50, 60, 51, 40, 45],
+    ...         "inr": [1.5, 1.0, 2.5, 1.1, 1.3],
+    ...     }
+    ... )
+    >>> decisions = icb_pymc.from_table(table)
+    >>> dict(decisions.sizes)
+    {'time': 2, 'action': 3, 'feature': 2}
+    >>> decisions["chosen"].values
+    array([0, 2])
+    >>> icb_pymc.from_table(table.replace(2.5, None))
+    Traceback (most recent call last):
+        ...
+    icb_pymc.errors.InputError: row 2: feature column 'inr' is missing; fill it in or drop the candidate.
     """
     label = source or "the table"
     table = table.rename(columns=str)
     if len(table) == 0:
         raise InputError(f"{label} has no rows; give one row per candidate per decision.")
-    found = _find_columns(table, columns or Columns(), label)
+    roles = _assign_roles(table, columns or Columns(), label)
 
     def where(position: int) -> str:
-        # A file's first line is its header, and people count lines from one.
+        # The first line of a file is its header, and lines are counted from one.
         return f"{label}, line {position + 2}" if source else f"row {table.index[position]}"
 
-    decision = _decision_codes(table[found.decision], found.decision, where)
-    chosen = _flags(table[found.chosen], found.chosen, where)
+    decision = _decision_codes(table[roles.decision], roles.decision, where)
+    chosen = _flags(table[roles.chosen], roles.chosen, where)
     available = np.ones(len(table), bool)
-    if found.available is not None:
-        available = _flags(table[found.available], found.available, where)
-        _check_chosen_available(chosen, available, found, where)
-    _check_one_chosen(table, decision.codes, chosen, found, label)
-    if found.candidate is not None:
-        _check_no_duplicates(table, decision.codes, found, where)
-    assert found.features is not None
-    values = np.column_stack([_feature(table[name], name, available, where) for name in found.features])
+    if roles.available is not None:
+        available = _flags(table[roles.available], roles.available, where)
+        _check_chosen_available(chosen, available, roles, where)
+    _check_one_chosen(table, decision.codes, chosen, roles, label)
+    if roles.candidate is not None:
+        _check_no_duplicates(table, decision.codes, roles, where)
+    assert roles.features is not None
+    values = np.column_stack([_feature(table[name], name, available, where) for name in roles.features])
 
     slot = pd.Series(decision.codes).groupby(decision.codes).cumcount().to_numpy()
     steps, actions = len(decision.labels), int(slot.max()) + 1
@@ -74,19 +139,42 @@ def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: s
     mask[decision.codes, slot] = available
     chosen_slot = np.empty(steps, np.int64)
     chosen_slot[decision.codes[chosen]] = slot[chosen]
-    time = None if found.time is None else _decision_times(table[found.time], found.time, decision.codes, where)
-    agent = None if found.agent is None else _decision_agents(table[found.agent], found.agent, decision.codes, where)
-    dataset = from_arrays(context, chosen_slot, available=mask, time=time, features=found.features, agent=agent)
+    time = None if roles.time is None else _decision_times(table[roles.time], roles.time, decision.codes, where)
+    agent = None if roles.agent is None else _decision_agents(table[roles.agent], roles.agent, decision.codes, where)
+    dataset = from_arrays(context, chosen_slot, available=mask, time=time, features=roles.features, agent=agent)
     dataset = dataset.assign_coords(decision=("time", decision.labels))
-    if found.candidate is not None:
+    if roles.candidate is not None:
         names = np.full((steps, actions), "", dtype=object)
-        names[decision.codes, slot] = table[found.candidate].astype(str).to_numpy()
+        names[decision.codes, slot] = table[roles.candidate].astype(str).to_numpy()
         dataset["candidate"] = (("time", "action"), names.astype(str))
     return dataset
 
 
 def to_table(decisions: xr.Dataset) -> pd.DataFrame:
-    """Write decisions as a long table that `from_table` reads back."""
+    """Convert decisions to a long table, which `from_table` converts back.
+
+    Parameters
+    ----------
+    decisions : Dataset
+
+    Returns
+    -------
+    DataFrame
+        One row per available candidate per decision, with columns ``decision``, ``time``, ``agent`` (if there are
+        several), ``candidate``, ``chosen`` and the features. True weights and attributes are not in it.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> context = [[[50.0, 1.5], [60.0, 1.0]], [[51.0, 2.5], [40.0, 1.1]]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "inr"])
+    >>> icb_pymc.to_table(decisions)
+       decision  time  candidate  chosen   age  inr
+    0         1     1          0       1  50.0  1.5
+    1         1     1          1       0  60.0  1.0
+    2         2     2          0       0  51.0  2.5
+    3         2     2          1       1  40.0  1.1
+    """
     available = decisions["available"].values
     step, slot = np.nonzero(available)
     labels = decisions["decision"].values if "decision" in decisions.coords else np.arange(1, len(available) + 1)
@@ -105,11 +193,11 @@ class _Decisions:
     labels: np.ndarray
 
 
-def _find_columns(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
+def _assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
     present = [str(name) for name in table.columns]
-    doubled = sorted({name for name in present if present.count(name) > 1})
-    if doubled:
-        raise InputError(f"{label}: column '{doubled[0]}' appears more than once; rename one of them.")
+    repeated_names = sorted({name for name in present if present.count(name) > 1})
+    if repeated_names:
+        raise InputError(f"{label}: column '{repeated_names[0]}' appears more than once; rename one of them.")
 
     def optional(name: str | None, default: str) -> str | None:
         return name if name is not None else (default if default in present else None)
@@ -119,14 +207,16 @@ def _find_columns(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
     available = optional(columns.available, "available")
     is_feature = columns.agent is None and "agent" in (columns.features or ())
     agent = None if is_feature else optional(columns.agent, "agent")
-    roles = [name for name in (columns.decision, columns.chosen, time, candidate, available, agent) if name]
-    features = [n for n in present if n not in roles] if columns.features is None else list(columns.features)
-    for name in (*roles, *features):
+    role_names = [name for name in (columns.decision, columns.chosen, time, candidate, available, agent) if name]
+    features = [n for n in present if n not in role_names] if columns.features is None else list(columns.features)
+    for name in (*role_names, *features):
         if name not in present:
-            raise InputError(f"{label}: there is no column '{name}'; its columns are {', '.join(present)}.")
+            raise InputError(f"{label}: there is no column '{name}'; the columns are {', '.join(present)}.")
     for name in features:
-        if name in roles:
-            raise InputError(f"{label}: column '{name}' is named as a feature and has another role too.")
+        if name in role_names:
+            raise InputError(
+                f"{label}: column '{name}' is listed as a feature but has another role; remove it from one of them."
+            )
     if not features:
         raise InputError(f"{label}: no column is left for the features; add at least one.")
     return Columns(columns.decision, columns.chosen, time, candidate, available, features, agent)
@@ -143,71 +233,74 @@ def _decision_codes(column: pd.Series, name: str, where: Callable[[int], str]) -
 
 
 def _flags(column: pd.Series, name: str, where: Callable[[int], str]) -> np.ndarray:
-    words = column.astype(str).str.strip().str.lower()
-    unknown = ~words.isin([*TRUE_WORDS, *FALSE_WORDS])
+    texts = column.astype(str).str.strip().str.lower()
+    unknown = ~texts.isin([*TRUE_TEXTS, *FALSE_TEXTS])
     if unknown.any():
         position = _first(unknown)
         raise InputError(
-            f"{where(position)}: column '{name}' holds {_shown(column.iloc[position])}; write 1 for yes and 0 for no."
+            f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}; "
+            "write 1 for yes and 0 for no."
         )
-    return words.isin(TRUE_WORDS).to_numpy()
+    return texts.isin(TRUE_TEXTS).to_numpy()
 
 
 def _check_chosen_available(
-    chosen: np.ndarray, available: np.ndarray, found: Columns, where: Callable[[int], str]
+    chosen: np.ndarray, available: np.ndarray, roles: Columns, where: Callable[[int], str]
 ) -> None:
     wrong = chosen & ~available
     if wrong.any():
         raise InputError(
             f"{where(_first(wrong))}: the candidate is chosen but unavailable; "
-            f"correct column '{found.chosen}' or '{found.available}'."
+            f"correct column '{roles.chosen}' or '{roles.available}'."
         )
 
 
-def _check_one_chosen(table: pd.DataFrame, codes: np.ndarray, chosen: np.ndarray, found: Columns, label: str) -> None:
+def _check_one_chosen(table: pd.DataFrame, codes: np.ndarray, chosen: np.ndarray, roles: Columns, label: str) -> None:
     counts = np.bincount(codes[chosen], minlength=codes.max() + 1)
     if (counts != 1).any():
         code = int(np.argmax(counts != 1))
-        name = table[found.decision].iloc[_first(codes == code)]
-        what = "no" if counts[code] == 0 else f"{counts[code]}"
+        name = table[roles.decision].iloc[_first(codes == code)]
+        number = "no" if counts[code] == 0 else f"{counts[code]}"
         raise InputError(
-            f"{label}: decision {_shown(name)} has {what} chosen candidates in column '{found.chosen}'; "
+            f"{label}: decision {_format_value(name)} has {number} chosen candidates in column '{roles.chosen}'; "
             "mark exactly one."
         )
 
 
-def _check_no_duplicates(table: pd.DataFrame, codes: np.ndarray, found: Columns, where: Callable[[int], str]) -> None:
-    assert found.candidate is not None
-    column = table[found.candidate]
+def _check_no_duplicates(table: pd.DataFrame, codes: np.ndarray, roles: Columns, where: Callable[[int], str]) -> None:
+    assert roles.candidate is not None
+    column = table[roles.candidate]
     if column.isna().any():
-        raise InputError(f"{where(_first(column.isna()))}: column '{found.candidate}' is missing; name the candidate.")
+        raise InputError(f"{where(_first(column.isna()))}: column '{roles.candidate}' is missing; name the candidate.")
     repeated = pd.DataFrame({"decision": codes, "candidate": column.to_numpy()}).duplicated()
     if repeated.any():
         position = _first(repeated)
         raise InputError(
-            f"{where(position)}: candidate {_shown(column.iloc[position])} of decision "
-            f"{_shown(table[found.decision].iloc[position])} (columns '{found.candidate}', '{found.decision}') "
+            f"{where(position)}: candidate {_format_value(column.iloc[position])} of decision "
+            f"{_format_value(table[roles.decision].iloc[position])} (columns '{roles.candidate}', '{roles.decision}') "
             "appears twice; drop one row."
         )
 
 
 def _feature(column: pd.Series, name: str, available: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
     if column.dtype.kind in "Mm":
-        raise InputError(f"column '{name}' holds dates, which are no feature; leave it out or turn it into a number.")
+        raise InputError(
+            f"column '{name}' holds dates, which cannot be a feature; leave it out or convert it to a number."
+        )
     numbers = pd.to_numeric(column, errors="coerce")
     missing = column.isna() | (column.astype(str).str.strip() == "")
     text = numbers.isna() & ~missing
     if (text & available).any():
         position = _first(text & available)
         raise InputError(
-            f"{where(position)}: feature column '{name}' holds {_shown(column.iloc[position])}, "
+            f"{where(position)}: feature column '{name}' holds {_format_value(column.iloc[position])}, "
             "which is not a number; code it as numbers or leave the column out of the features."
         )
     values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    for what, bad in (("missing", missing.to_numpy()), ("infinite", np.isinf(values))):
+    for problem, bad in (("missing", missing.to_numpy()), ("infinite", np.isinf(values))):
         if (bad & available).any():
             raise InputError(
-                f"{where(_first(bad & available))}: feature column '{name}' is {what}; "
+                f"{where(_first(bad & available))}: feature column '{name}' is {problem}; "
                 "fill it in or drop the candidate."
             )
     return values
@@ -226,8 +319,8 @@ def _decision_times(column: pd.Series, name: str, codes: np.ndarray, where: Call
     if backwards.any():
         position = int(first[_first(backwards) + 1])
         raise InputError(
-            f"{where(position)}: column '{name}' is out of order ({_shown(column.iloc[position])} is earlier than "
-            "the decision before); sort the table by time."
+            f"{where(position)}: column '{name}' is out of order ({_format_value(column.iloc[position])} is earlier "
+            "than the previous decision); sort the table by time."
         )
     return per_decision
 
@@ -242,7 +335,7 @@ def _decision_agents(column: pd.Series, name: str, codes: np.ndarray, where: Cal
     if differs.any():
         raise InputError(
             f"{where(_first(differs))}: column '{name}' differs from the other candidates of the same decision; "
-            "no two decisions, of whichever agent, may have the same number or name."
+            "two decisions may not have the same number or name, even if their agents differ."
         )
     return per_decision
 
@@ -252,21 +345,21 @@ def _parse_times(column: pd.Series, name: str, where: Callable[[int], str]) -> n
         raise InputError(f"{where(_first(column.isna()))}: column '{name}' is missing; give a number or a date.")
     if pd.api.types.is_numeric_dtype(column):
         numbers = column.to_numpy(dtype=np.float64)
-        fractional = ~(numbers == np.floor(numbers))
-        if fractional.any():
-            position = _first(fractional)
+        is_whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
+        if not is_whole.all():
+            position = _first(~is_whole)
             raise InputError(
-                f"{where(position)}: column '{name}' holds {_shown(column.iloc[position])}; "
+                f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}; "
                 "times are whole numbers or dates."
             )
         return numbers.astype(np.int64)
-    # Times of several zones, as across a summer, are told in one.
+    # Times with several offsets, as across the start of summer time, are all converted to UTC.
     dates = pd.to_datetime(column, errors="coerce", utc=True, format=None if _is_dated(column) else "ISO8601")
     if dates.isna().any():
         position = _first(dates.isna())
         raise InputError(
-            f"{where(position)}: column '{name}' holds {_shown(column.iloc[position])}, which is neither a number nor "
-            "a date written like 2002-02-27."
+            f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}, "
+            "which is neither a number nor a date written like 2002-02-27."
         )
     return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
 
@@ -279,5 +372,5 @@ def _first(flags: Any) -> int:
     return int(np.argmax(np.asarray(flags)))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return repr(value) if isinstance(value, str) else str(value)

@@ -1,51 +1,100 @@
-"""Times, dates and lengths of time as people write them, told in the time of a log of decisions."""
+"""Times, dates and durations as users write them, converted to the time of a log of decisions."""
 
+import re
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 
 from icb_pymc.errors import InputError
 
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\S+)?")
+WHOLE_NUMBER = re.compile(r"[+-]?\d+")
+
 
 def time_within(time: np.ndarray, moment: Any) -> Any:
-    """A date like ``"2002-02-27"`` or a number as a value of `time`, between its first and its last."""
-    at = _as_time(time, moment)
-    if not time[0] <= at <= time[-1]:
-        raise InputError(f"{moment} lies outside the decisions, {format_time(time[0])} to {format_time(time[-1])}.")
-    return at
-
-
-def format_time(moment: Any) -> str:
-    """A value of a log's time for people: the day, or t = its number."""
-    dated = np.asarray(moment).dtype.kind == "M"
-    return str(np.datetime_as_string(moment, unit="D")) if dated else f"t = {moment}"
-
-
-def length_of_time(time: np.ndarray, length: Any, name: str = "unit of time") -> Any:
-    """A length like ``"30D"`` where `time` holds dates, a positive number where not.
+    """Convert a moment to a value of `time` between its first and last.
 
     Parameters
     ----------
     time : array
         The time of a log of decisions.
-    length : str or number
+    moment : str, date, datetime, np.datetime64 or int
+        Where `time` holds dates, an ISO date like ``"2002-02-27"`` or a date object; where it does not, a whole number
+        or the text of one.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or lies outside the log.
+    """
+    value = _as_date(moment) if time.dtype.kind == "M" else _as_number(moment)
+    if not time[0] <= value <= time[-1]:
+        raise InputError(f"{moment} lies outside the decisions, {format_time(time[0])} to {format_time(time[-1])}.")
+    return value
+
+
+def format_time(moment: Any) -> str:
+    """A value of a log's time as text: the day, or 't = ' and its number."""
+    dated = np.asarray(moment).dtype.kind == "M"
+    return str(np.datetime_as_string(moment, unit="D")) if dated else f"t = {moment}"
+
+
+def length_of_time(time: np.ndarray, length: Any, name: str = "unit of time") -> Any:
+    """A duration like ``"30D"`` where `time` holds dates, a positive number where it does not.
+
+    Parameters
+    ----------
+    time : array
+        The time of a log of decisions.
+    length : str, timedelta or number
     name : str
         What to call it in error messages.
+
+    Raises
+    ------
+    InputError
+        If it is not a positive length of the kind that `time` needs.
     """
-    return _duration(str(length), name) if time.dtype.kind == "M" else _number(str(length), name)
+    return _as_duration(length, name) if time.dtype.kind == "M" else _as_positive_number(str(length), name)
 
 
-def _as_time(time: np.ndarray, moment: Any) -> Any:
+def _as_date(moment: Any) -> np.datetime64:
     import pandas as pd
 
+    value = _without_array(moment)
+    # Of other texts pandas would guess the order of day and month, and it would read a bare number as a year.
+    is_iso = isinstance(value, str) and ISO_DATE.fullmatch(value.strip()) is not None
     try:
-        return pd.Timestamp(str(moment)).to_datetime64() if time.dtype.kind == "M" else int(moment)
+        stamp = pd.Timestamp(value) if is_iso or isinstance(value, (date, np.datetime64)) else pd.NaT
     except ValueError:
-        kind = "a date like 2002-02-27" if time.dtype.kind == "M" else "a whole number"
-        raise InputError(f"time '{moment}': give {kind}, as in the decisions.") from None
+        stamp = pd.NaT
+    if stamp is pd.NaT:
+        raise InputError(f"time {_quote(value)}: the decisions are dated, so give a date like 2002-02-27.")
+    return stamp.to_datetime64()
 
 
-def _number(text: str, name: str) -> float:
+def _as_number(moment: Any) -> int:
+    value = _without_array(moment)
+    # bool is an int in Python, and numpy counts timedelta64 among its integers.
+    is_other = isinstance(value, (bool, np.timedelta64))
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not is_other
+    is_whole = is_number and float(value).is_integer()
+    if not is_whole and not (isinstance(value, str) and WHOLE_NUMBER.fullmatch(value.strip())):
+        raise InputError(f"time {_quote(value)}: the decisions are numbered, not dated, so give a whole number.")
+    return int(value)
+
+
+def _without_array(moment: Any) -> Any:
+    """The scalar in an array without dimensions, such as one element of a DataArray; anything else as it is."""
+    return np.asarray(moment)[()] if getattr(moment, "ndim", None) == 0 else moment
+
+
+def _quote(value: Any) -> str:
+    return f"'{value}'"
+
+
+def _as_positive_number(text: str, name: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -55,15 +104,17 @@ def _number(text: str, name: str) -> float:
     return number
 
 
-def _duration(text: str, name: str) -> np.timedelta64:
+def _as_duration(length: Any, name: str) -> np.timedelta64:
     import pandas as pd
 
+    is_timedelta = isinstance(length, (timedelta, np.timedelta64))
+    text = str(length)
     try:
-        duration = pd.Timedelta(text)
-        # A bare number would be taken for nanoseconds.
-        is_duration = duration > pd.Timedelta(0) and not text.strip()[-1].isdigit()
+        duration = pd.Timedelta(length if is_timedelta else text)
+        # A bare number would be read as nanoseconds.
+        has_unit = is_timedelta or not text.strip()[-1:].isdigit()
     except ValueError:
-        is_duration = False
-    if not is_duration:
+        has_unit = False
+    if not (has_unit and duration > pd.Timedelta(0)):
         raise InputError(f"{name} {text!r}: the decisions are dated, so write it like '1D', '30D' or '12h'.")
     return duration.to_timedelta64()

@@ -1,9 +1,9 @@
-"""Where decisions come from when they are not a user's log: synthetic arrivals, or the OPTN liver file.
+"""Simulated decisions and the OPTN liver file, for users without a log of their own.
 
-An environment says who could be chosen, not who is: agents (`models/agents`) choose.
+An environment provides the candidates of each decision; agents (`models/agents`) choose among them.
 
 - `semi_synthetic`: the paper's environment; `sudden_change`, `several_centres`: its other scenarios.
 - `arrivals`: candidates drawn from a cohort; `liver_cohort`: a synthetic cohort in the form of the OPTN file.
-- `optn`: the paper's filters on such a file, real or not.
-- `allocation_history`, `waiting_list`: a whole history of allocation under dated policies.
+- `optn`: the paper's filters on such a file, real or synthetic.
+- `allocation_history`, `waiting_list`: a history of allocation under dated policies.
 """

@@ -1,4 +1,4 @@
-"""A history of liver allocation, 1995 to 2020, by known and dated policies, for the explainability study."""
+"""A history of liver allocation, 1995 to 2020, under known, dated policies, for the explainability study."""
 
 from functools import lru_cache
 
@@ -14,8 +14,8 @@ from icb_pymc.environments.liver_cohort import (
     draw_donors,
     draw_recipients,
     draw_stays,
-    lose_values,
     raw_table,
+    remove_values,
 )
 from icb_pymc.environments.optn import ABO_GROUP, ADULT_AGE, SYNTHETIC_PREFIX, prepare
 from icb_pymc.environments.waiting_list import FEATURES, waiting_list_decisions
@@ -24,9 +24,9 @@ from icb_pymc.io.attributes import as_json
 
 HISTORY_PREFIX = f"{SYNTHETIC_PREFIX}HISTORY-"
 
-# When allocation changed. MELD came on 27 February 2002; the score given for hepatocellular carcinoma was capped at 34
-# on 8 October 2015 (policies of the OPTN; the paper tells of both, and of the growing use of exceptions between
-# them). That it grows evenly from 2005 on is our choice.
+# When allocation changed. MELD was introduced on 27 February 2002; the score given for hepatocellular carcinoma was
+# capped at 34 on 8 October 2015 (policies of the OPTN; the paper describes both, and the growing use of exceptions
+# between them). That this use grows linearly from 2005 on is our choice.
 EXCEPTIONS_GROW = np.datetime64("2005-01-01")
 EXCEPTIONS_CAPPED = np.datetime64("2015-10-08")
 EVENTS = {
@@ -35,8 +35,8 @@ EVENTS = {
     str(EXCEPTIONS_CAPPED): "cap on exceptions",
 }
 
-# The weights are invented. Urgency status before MELD is told by life support, the feature nearest to it. Exception
-# points grow with the time on the list, so their growing use is told as a growing weight of waiting time.
+# The weights are invented. Urgency status before MELD is represented by life support, the closest feature. Exception
+# points grow with the time on the list, so their growing use is represented by a growing weight of waiting time.
 WEIGHTS = pd.DataFrame.from_dict(
     {
         "abo_mismatch": [-0.15, -0.15, -0.15, -0.15],
@@ -52,7 +52,7 @@ WEIGHTS = pd.DataFrame.from_dict(
     orient="index",
     columns=["status and waiting time", "MELD", "MELD and exceptions", "MELD and capped exceptions"],
 )
-# What the weights are per: about a standard deviation of each feature, in the units of the file.
+# Weights are per these amounts: about a standard deviation of each feature, in the units of the file.
 UNITS = pd.Series(
     {
         "abo_mismatch": 0.4,
@@ -67,15 +67,15 @@ UNITS = pd.Series(
     },
     name="unit",
 )
-# Milder than the paper's 20: over a whole list that would leave three candidates with hardly a choice to explain.
+# Lower than the paper's 20: over a whole list that would make almost every choice among three candidates certain.
 ALPHA = 6.0
-PAIRED = ("abo_mismatch", "weight_difference", "waiting_time")
+PAIR_FEATURES = ("abo_mismatch", "weight_difference", "waiting_time")
 
 
 def allocation_history(
     steps: int = 2_500, actions: int = 3, seed: int = 0, transplants: pd.DataFrame | None = None
 ) -> xr.Dataset:
-    """Make the decisions of the explainability study: the synthetic history, or the user's own file.
+    """Decisions of the explainability study, from the synthetic history or from the user's own file.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def allocation_history(
     actions : int
         Number of candidates for each.
     seed : int
-        Same seed, same decisions.
+        The same seed gives the same decisions.
     transplants : pd.DataFrame, optional
         Transplants of a real file, as ``prepare(read_raw(path), path).transplants``; by default those of the synthetic
         history.
@@ -92,9 +92,9 @@ def allocation_history(
     Returns
     -------
     xr.Dataset
-        See `waiting_list_decisions`. Those of a synthetic history carry ``true_belief`` (time, feature), the weights of
-        the standardised features in force on each date, near unit L1 norm, and `ALPHA`, with which they are best
-        fitted, in their attributes; those of a real file carry no truth.
+        See `waiting_list_decisions`. Those of a synthetic history have ``true_belief`` (time, feature), the weights of
+        the standardised features in force on each date, with an L1 norm close to one, and in their attributes
+        `ALPHA`, with which they should be fitted; those of a real file have neither.
     """
     cohort = default_history() if transplants is None else transplants
     decisions = waiting_list_decisions(cohort, steps, actions, seed).assign_attrs(environment="allocation history")
@@ -107,12 +107,12 @@ def allocation_history(
 
 @lru_cache(maxsize=1)
 def default_history() -> pd.DataFrame:
-    """Give the transplants of the default synthetic history; shared, so never change them in place."""
+    """The transplants of the default synthetic history; the table is shared, so do not modify it."""
     return prepare(synthesise_history()).transplants
 
 
 def policy_in_force(dates: np.ndarray) -> np.ndarray:
-    """Tell the weights of the `FEATURES`, per `UNITS`, that allocation followed on each date (date, feature)."""
+    """The weights of the `FEATURES`, per `UNITS`, that allocation followed on each date (date, feature)."""
     first, meld, exceptions, capped = WEIGHTS.loc[list(FEATURES)].to_numpy().T
     grown = (dates - EXCEPTIONS_GROW) / (EXCEPTIONS_CAPPED - EXCEPTIONS_GROW)
     use = np.clip(grown, 0, 1)[:, None]
@@ -121,20 +121,20 @@ def policy_in_force(dates: np.ndarray) -> np.ndarray:
 
 
 def synthesise_history(patients: int = 10_000, seed: int = 0) -> pd.DataFrame:
-    """Make up a liver waiting list whose livers went by dated policies, in the raw columns of the OPTN file.
+    """Simulate a liver waiting list under dated policies, in the raw columns of the OPTN file.
 
-    Patients and donors are those of `liver_cohort`. A liver comes on a day of its own, and goes to one of the adults
-    who wait for it by the softmax of ``ALPHA <policy_in_force(day), x>``, so that the truth is known; blood groups
-    only weigh, they do not bar. Children keep a list of their own. Those who leave the list without a liver were
-    not in the running. Values are missing as rarely before 2002 as since: if more were missing of those transplanted
-    early, the candidates known before 2002 would be those who waited past it.
+    Patients and donors are those of `liver_cohort`. At most one liver arrives per day, and it is given to one of the
+    waiting adults by the softmax of ``ALPHA <policy_in_force(day), x>``, so that the truth is known; a different blood
+    group lowers the utility but does not exclude a patient. Children have a separate list. Patients who leave the list
+    without a liver do not compete for one. Values are missing as rarely before 2002 as after it: if more were missing
+    for early transplants, the known candidates before 2002 would mostly be those who were still waiting after it.
 
     Parameters
     ----------
     patients : int
-        Registrations to make, transplanted or not; at most a liver a day has room for about 11,000.
+        Number of registrations, transplanted or not; with one liver a day at most about 11,000 are possible.
     seed : int
-        Same seed, same patients.
+        The same seed gives the same patients.
 
     Returns
     -------
@@ -147,16 +147,16 @@ def synthesise_history(patients: int = 10_000, seed: int = 0) -> pd.DataFrame:
     recipients = draw_recipients(rng, patients)
     donors = draw_donors(rng, recipients)
     stay = draw_stays(rng, recipients)
-    running = np.flatnonzero(stay.transplanted & (recipients["age"] >= ADULT_AGE).to_numpy())
-    livers, days = _one_a_day(running, stay.left[running])
-    winners = _allocate(rng, recipients.iloc[running], stay.listed[running], donors.iloc[livers], days)
+    competing = np.flatnonzero(stay.transplanted & (recipients["age"] >= ADULT_AGE).to_numpy())
+    livers, days = _one_liver_per_day(competing, stay.left[competing])
+    winners = _allocate(rng, recipients.iloc[competing], stay.listed[competing], donors.iloc[livers], days)
 
-    # Those for whom no liver came before the data cut are still waiting then.
+    # Those who got no liver before the data cut are still waiting then.
     left, transplanted = stay.left.copy(), stay.transplanted.copy()
-    left[running], transplanted[running] = DATA_CUT + np.timedelta64(1, "D"), False
-    left[running[winners]], transplanted[running[winners]] = days, True
+    left[competing], transplanted[competing] = DATA_CUT + np.timedelta64(1, "D"), False
+    left[competing[winners]], transplanted[competing[winners]] = days, True
     donor = np.arange(patients)
-    donor[running[winners]] = livers
+    donor[competing[winners]] = livers
     history = raw_table(
         rng,
         recipients,
@@ -164,14 +164,14 @@ def synthesise_history(patients: int = 10_000, seed: int = 0) -> pd.DataFrame:
         Stays(stay.listed, left, transplanted, stay.removal),
         prefix=HISTORY_PREFIX,
     )
-    lose_values(rng, history, often=np.zeros(patients, dtype=bool))
+    remove_values(rng, history, often=np.zeros(patients, dtype=bool))
     return history
 
 
-def _one_a_day(livers: np.ndarray, arrived: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Put livers in order of arrival and each on a day of its own, by delay; those past the data cut are lost.
+def _one_liver_per_day(livers: np.ndarray, arrived: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort livers by arrival and delay them to one per day; those delayed past the data cut are dropped.
 
-    With two livers on a day the file would not tell who was still waiting when the first of them came.
+    With two livers on one day the file would not show who was still waiting when the first of them arrived.
     """
     order = np.argsort(arrived, kind="stable")
     rank = np.arange(len(order)).astype("timedelta64[D]")
@@ -179,8 +179,8 @@ def _one_a_day(livers: np.ndarray, arrived: np.ndarray) -> tuple[np.ndarray, np.
     in_time = days <= DATA_CUT
     if np.sum(~in_time) > 1 + len(order) / 100:
         raise InputError(
-            f"patients: {len(order)} adults cannot each have a liver that comes on a day of its own from "
-            f"{FIRST_LISTING} to {DATA_CUT}; give fewer patients."
+            f"patients: {len(order)} adults cannot each receive a liver from {FIRST_LISTING} to {DATA_CUT} with "
+            "at most one liver per day; give fewer patients."
         )
     return livers[order][in_time], days[in_time]
 
@@ -188,25 +188,25 @@ def _one_a_day(livers: np.ndarray, arrived: np.ndarray) -> tuple[np.ndarray, np.
 def _allocate(
     rng: np.random.Generator, patients: pd.DataFrame, listed: np.ndarray, livers: pd.DataFrame, days: np.ndarray
 ) -> np.ndarray:
-    """Give each liver in turn to one of those waiting, by softmax; returns the position of each recipient."""
+    """Give each liver in turn to a waiting patient, by softmax; returns the positions of the recipients."""
     weights = pd.DataFrame(ALPHA * policy_in_force(days), columns=list(FEATURES)) / UNITS
-    # What depends on the liver and the day is added as they come; the rest is the patient's own.
-    mismatch, difference, waiting = (weights.pop(name).to_numpy() for name in PAIRED)
+    # What depends on the liver and the day is added liver by liver; the other features are the patient's own.
+    mismatch, difference, waiting = (weights.pop(name).to_numpy() for name in PAIR_FEATURES)
     own, own_weights = patients[list(weights)].to_numpy(dtype=float), weights.to_numpy()
     group, kilograms = patients["blood_group"].map(ABO_GROUP).to_numpy(), patients["weight"].to_numpy()
     donor_group = livers["donor_blood_group"].map(ABO_GROUP).to_numpy()
     donor_kilograms = livers["donor_weight"].to_numpy()
 
-    waits = np.ones(len(patients), dtype=bool)
+    is_waiting = np.ones(len(patients), dtype=bool)
     winners = np.empty(len(days), dtype=np.int64)
     for i, day in enumerate(days):
-        list_today = np.flatnonzero(waits & (listed <= day))
-        utility = own[list_today] @ own_weights[i]
-        utility += mismatch[i] * (group[list_today] != donor_group[i])
-        utility += difference[i] * abs(kilograms[list_today] - donor_kilograms[i])
-        utility += waiting[i] * (day - listed[list_today]).astype(float)
-        # A softmax choice is the highest utility after Gumbel noise. Everyone's liver was once another's, who
-        # was listed before it came: so somebody always waits.
-        winners[i] = list_today[np.argmax(utility + rng.gumbel(size=len(list_today)))]
-        waits[winners[i]] = False
+        waiting_today = np.flatnonzero(is_waiting & (listed <= day))
+        utility = own[waiting_today] @ own_weights[i]
+        utility += mismatch[i] * (group[waiting_today] != donor_group[i])
+        utility += difference[i] * abs(kilograms[waiting_today] - donor_kilograms[i])
+        utility += waiting[i] * (day - listed[waiting_today]).astype(float)
+        # A softmax choice is the highest utility after adding Gumbel noise. The list is never empty: each liver was
+        # drawn for a patient who was listed before it arrived.
+        winners[i] = waiting_today[np.argmax(utility + rng.gumbel(size=len(waiting_today)))]
+        is_waiting[winners[i]] = False
     return winners

@@ -1,4 +1,4 @@
-"""Arrivals of organs, each with a few candidates to choose from: decisions without a choice."""
+"""Arrivals of organs, each with a few candidates to choose from: decisions before the choice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,14 +21,20 @@ PairFeatures = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Standardisation:
-    """Means and standard deviations that bring features to z-scores."""
+    """Means and standard deviations that convert features to z-scores.
+
+    Attributes
+    ----------
+    mean, scale : pd.Series
+        Mean and standard deviation of each feature.
+    """
 
     mean: pd.Series
     scale: pd.Series
 
     @classmethod
     def of(cls, features: pd.DataFrame) -> Self:
-        """Take means and standard deviations over the rows of a table of features."""
+        """Compute means and standard deviations over the rows of a table of features."""
         for feature in features:
             values = features[feature].to_numpy()
             if not np.isfinite(values).all():
@@ -47,13 +53,13 @@ class Standardisation:
         return ((features - self.mean) / self.scale).to_numpy()
 
     def within_limit(self, features: pd.DataFrame) -> np.ndarray:
-        """Tell which rows have every feature within five standard deviations."""
+        """Whether every feature of a row is within five standard deviations, for each row."""
         return np.all(abs(self.z(features)) <= Z_LIMIT, axis=1)
 
 
 @lru_cache(maxsize=1)
 def default_transplants() -> pd.DataFrame:
-    """Give the transplants of the default synthetic cohort; shared, so never change them in place."""
+    """The transplants of the default synthetic cohort; the table is shared, so do not modify it."""
     return prepare(synthesise()).transplants
 
 
@@ -61,22 +67,22 @@ def draw_arrivals(transplants: pd.DataFrame, features: PairFeatures, steps: int,
     """Pair organs and candidates drawn at random, and standardise the features of the pairs.
 
     Each arrival is a donor and ``actions`` distinct recipients, all drawn uniformly and with replacement
-    between arrivals. Means and standard deviations are those of the pairs matched in truth. Transplants
-    that are more than five standard deviations out in some feature are left out; an arrival with such a
-    pair is drawn anew.
+    between arrivals. Means and standard deviations are those of the pairs that were really matched. Transplants
+    more than five standard deviations from the mean in some feature are left out; an arrival with such a
+    pair is drawn again.
 
     Parameters
     ----------
     transplants : pd.DataFrame
         Transplants from `optn.prepare`.
     features : PairFeatures
-        Maps recipients and donors, row by row, to their features x.
+        From recipients and donors, row by row, to their features x.
     steps : int
         Number of arrivals T.
     actions : int
         Number of candidates per arrival.
     seed : int
-        Same seed, same arrivals.
+        The same seed gives the same arrivals.
     """
     if steps < 1:
         raise InputError(f"steps must be at least 1, not {steps}.")
@@ -84,7 +90,9 @@ def draw_arrivals(transplants: pd.DataFrame, features: PairFeatures, steps: int,
     standardisation = Standardisation.of(matched)
     pool = transplants[standardisation.within_limit(matched)]
     if not 2 <= actions <= len(pool):
-        raise InputError(f"actions must lie between 2 and the {len(pool)} usable transplants, not {actions}.")
+        raise InputError(
+            f"actions must be between 2 and the number of usable transplants ({len(pool)}), not {actions}."
+        )
 
     rng = np.random.default_rng(seed)
     context = np.empty((steps, actions, matched.shape[1]))
@@ -101,7 +109,7 @@ def draw_arrivals(transplants: pd.DataFrame, features: PairFeatures, steps: int,
             break
     else:
         raise InputError(
-            f"transplants: pairs within {Z_LIMIT:g} standard deviations are too rare; give more transplants."
+            f"transplants: too few pairs are within {Z_LIMIT:g} standard deviations; give more transplants."
         )
 
     return xr.Dataset(
@@ -124,7 +132,7 @@ def _draw_distinct(rng: np.random.Generator, population: int, shape: tuple[int, 
     """Draw rows of distinct integers below ``population``, uniformly."""
     drawn = np.empty(shape, dtype=np.int64)
     for column in range(shape[1]):
-        # A rank among the integers not yet drawn, moved past each drawn one in ascending order.
+        # A rank among the integers not yet drawn, shifted past each drawn one in ascending order.
         pick = rng.integers(population - column, size=shape[0])
         for earlier in np.sort(drawn[:, :column], axis=1).T:
             pick += pick >= earlier

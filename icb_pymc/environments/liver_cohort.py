@@ -1,4 +1,4 @@
-"""Synthetic patients in the form of the OPTN liver file."""
+"""Synthetic patients in the format of the OPTN liver file."""
 
 from typing import NamedTuple
 
@@ -10,14 +10,14 @@ from icb_pymc.errors import InputError
 
 FIRST_LISTING = np.datetime64("1995-01-01")
 DATA_CUT = np.datetime64("2020-12-04")
-# MELD made laboratory values a duty to report (27 February 2002).
+# With MELD (27 February 2002) reporting laboratory values became mandatory.
 MELD_START = np.datetime64("2002-02-27")
 
-# Frequencies of the ABO groups near those of the population of the United States.
+# Frequencies of the ABO groups, close to those of the population of the United States.
 GROUPS = np.array(["O", "A", "B", "AB"])
 GROUP_FREQUENCY = np.array([0.455, 0.375, 0.125, 0.045])
 IDENTICAL, COMPATIBLE, INCOMPATIBLE = 1, 2, 3
-# Groups other than the recipient's own that the recipient may take.
+# Groups other than the recipient's own that the recipient can accept.
 COMPATIBLE_DONORS = {"O": [], "A": ["O"], "B": ["O"], "AB": ["A", "B", "O"]}
 COMPATIBLE_SHARE = {"O": 0.00, "A": 0.08, "B": 0.15, "AB": 0.40}
 INCOMPATIBLE_SHARE = 0.012
@@ -28,9 +28,9 @@ REMOVAL_CODES = np.array([8, 13, 5, 12, 6, 7, 9])
 REMOVAL_FREQUENCY = np.array([0.36, 0.22, 0.10, 0.12, 0.04, 0.06, 0.10])
 TRANSPLANTED_CODE = 4
 
-# Days of survival that one unit of each feature costs. Costs are far larger, and chance far smaller, than in
+# Days of survival that one unit of each feature costs. Costs are far larger, and noise far smaller, than in
 # real patients, so that a cohort of this size determines rho_env well.
-# They were chosen so that ||rho_env + 1/k||_1 comes near the paper's 0.477, which is thus no finding here.
+# They were chosen so that ||rho_env + 1/k||_1 is close to the paper's 0.477, so that value is not a result here.
 DAYS_LOST = {
     "abo_mismatch": 600.0,
     "age": 41.5,
@@ -46,25 +46,25 @@ SURVIVAL_NOISE = 350.0
 
 
 def synthesise(patients: int = 20_000, seed: int = 0) -> pd.DataFrame:
-    """Make up a liver waiting list in the raw columns and codes of the OPTN file; no real patient is in it.
+    """Simulate a liver waiting list in the raw columns and codes of the OPTN file, without any real patient.
 
     Severity of illness is one hidden number per patient that raises creatinine, INR, bilirubin, dialysis
-    and life support together. Survival after transplant falls linearly with the eight features and is
-    censored at the data cut of 4 December 2020. Values are missing as in a registry: most often before
-    2002, in several spellings.
+    and life support together. Survival after transplant decreases linearly with the eight features and is
+    censored at the data cut of 4 December 2020. Values are missing as in a registry: mostly before
+    2002, and coded in several ways.
 
     Parameters
     ----------
     patients : int
-        Registrations to make, transplanted or not.
+        Number of registrations, transplanted or not.
     seed : int
-        Same seed, same patients.
+        The same seed gives the same patients.
 
     Returns
     -------
     pd.DataFrame
-        One row per registration; every ``PT_CODE`` begins with `SYNTHETIC_PREFIX`, so that a file of them still
-        says what it is.
+        One row per registration; every ``PT_CODE`` begins with `SYNTHETIC_PREFIX`, so that a file of them can
+        be recognised as synthetic.
     """
     if patients < 1:
         raise InputError(f"patients must be at least 1, not {patients}.")
@@ -73,14 +73,23 @@ def synthesise(patients: int = 20_000, seed: int = 0) -> pd.DataFrame:
     donors = draw_donors(rng, recipients)
     stay = draw_stays(rng, recipients)
     raw = raw_table(rng, recipients, donors, stay)
-    lose_values(rng, raw, often=(raw["TX_DATE"] < MELD_START).to_numpy())
+    remove_values(rng, raw, often=(raw["TX_DATE"] < MELD_START).to_numpy())
     return raw
 
 
 class Stays(NamedTuple):
-    """How long patients were on the list, and how they left it; arrays with a value per patient.
+    """How long patients were on the list, and how they left it; arrays with one value per patient.
 
-    Those still waiting at the data cut have in ``left`` the later day on which they would have left.
+    Attributes
+    ----------
+    listed : array of dates
+        Day on which the patient joined the list.
+    left : array of dates
+        Day on which the patient left it; after the data cut for those still waiting then.
+    transplanted : array of bool
+        Whether the patient left it with a new liver.
+    removal : array of int
+        Code of the reason for leaving.
     """
 
     listed: np.ndarray
@@ -96,20 +105,20 @@ def raw_table(
     stay: Stays,
     prefix: str = SYNTHETIC_PREFIX,
 ) -> pd.DataFrame:
-    """Write patients, their donors and what became of them in the columns and codes of the OPTN file.
+    """Convert patients, their donors and their outcomes to the columns and codes of the OPTN file.
 
     Parameters
     ----------
     rng : Generator
     recipients, donors : pd.DataFrame
-        From `draw_recipients` and `draw_donors`; each patient's donor in the same row.
+        From `draw_recipients` and `draw_donors`; the donor of each patient is in the same row.
     stay : Stays
         From `draw_stays`.
     prefix : str
-        What every ``PT_CODE`` begins with.
+        The beginning of every ``PT_CODE``.
     """
     patients = len(recipients)
-    course = _course(rng, stay, pair_features(recipients, donors))
+    outcomes = _outcomes(rng, stay, pair_features(recipients, donors))
     raw = pd.DataFrame(
         {
             "PT_CODE": [f"{prefix}{code}" for code in rng.permutation(patients) + 100_001],
@@ -128,10 +137,10 @@ def raw_table(
             "TBILI_TX": recipients["bilirubin"],
             "WGT_KG_CALC": recipients["weight"],
             "WGT_KG_DON_CALC": donors["donor_weight"],
-            **course,
+            **outcomes,
         }
     )
-    _blank_the_never_transplanted(raw)
+    _blank_values_without_transplant(raw)
     return raw
 
 
@@ -139,7 +148,7 @@ def draw_recipients(rng: np.random.Generator, size: int) -> pd.DataFrame:
     """Draw patients: blood group, age, gender, weight, laboratory values and hidden severity."""
     child = rng.random(size) < 0.08
     male = rng.random(size) < 0.62
-    adult_age = _within(rng.normal(53.0, 11.0, size), 18, 78)
+    adult_age = _clip(rng.normal(53.0, 11.0, size), 18, 78)
     age = np.floor(np.where(child, 18 * rng.beta(0.6, 1.3, size), adult_age))
 
     severity = rng.normal(size=size)
@@ -155,11 +164,11 @@ def draw_recipients(rng: np.random.Generator, size: int) -> pd.DataFrame:
             "age": age,
             "gender": np.where(male, "M", "F"),
             "weight": _weight(rng, age, child, male),
-            "creatinine": _within(creatinine, 0.1, 15).round(2),
+            "creatinine": _clip(creatinine, 0.1, 15).round(2),
             "dialysis": dialysis.astype(float),
-            "inr": _within(0.8 + np.exp(-0.3 + 0.75 * coagulation), 0.8, 15).round(2),
+            "inr": _clip(0.8 + np.exp(-0.3 + 0.75 * coagulation), 0.8, 15).round(2),
             "life_support": life_support.astype(float),
-            "bilirubin": _within(np.exp(1.3 + 1.1 * cholestasis), 0.1, 60).round(1),
+            "bilirubin": _clip(np.exp(1.3 + 1.1 * cholestasis), 0.1, 60).round(1),
             "severity": severity,
         }
     )
@@ -170,24 +179,24 @@ def draw_donors(rng: np.random.Generator, recipients: pd.DataFrame) -> pd.DataFr
     size = len(recipients)
     child = rng.random(size) < np.where(recipients["age"] < 18, 0.75, 0.06)
     male = rng.random(size) < 0.59
-    adult_age = _within(rng.normal(42.0, 16.0, size), 18, 85)
+    adult_age = _clip(rng.normal(42.0, 16.0, size), 18, 85)
     age = np.floor(np.where(child, 18 * rng.beta(1.4, 0.9, size), adult_age))
-    # Livers go to patients of about the same size.
+    # Livers are given to patients of about the same size.
     own_weight = _weight(rng, age, child, male)
-    weight = np.where(child, own_weight, 0.85 * own_weight + 0.15 * _within(recipients["weight"], 45, 200))
+    weight = np.where(child, own_weight, 0.85 * own_weight + 0.15 * _clip(recipients["weight"], 45, 200))
 
-    recipient_group = _folded(recipients["blood_group"].to_numpy())
+    recipient_group = _fold_subtypes(recipients["blood_group"].to_numpy())
     group = recipient_group.copy()
-    fate = rng.random(size)
+    uniform = rng.random(size)
     for own, compatible in COMPATIBLE_DONORS.items():
         incompatible = [donor for donor in GROUPS if donor not in (own, *compatible)]
-        same = recipient_group == own
-        for others, takes in (
-            (compatible, same & (fate < COMPATIBLE_SHARE[own])),
-            (incompatible, same & (fate > 1 - INCOMPATIBLE_SHARE)),
+        own_group = recipient_group == own
+        for others, mismatched in (
+            (compatible, own_group & (uniform < COMPATIBLE_SHARE[own])),
+            (incompatible, own_group & (uniform > 1 - INCOMPATIBLE_SHARE)),
         ):
             if others:
-                group[takes] = rng.choice(others, takes.sum())
+                group[mismatched] = rng.choice(others, mismatched.sum())
     return pd.DataFrame(
         {
             "donor_blood_group": _with_subtypes(rng, group, typed=0.4),
@@ -198,10 +207,10 @@ def draw_donors(rng: np.random.Generator, recipients: pd.DataFrame) -> pd.DataFr
 
 
 def draw_stays(rng: np.random.Generator, recipients: pd.DataFrame) -> Stays:
-    """Draw when each patient was listed, when they left the list, and whether with a new liver."""
+    """Draw when each patient was listed, when they left the list, and whether they were transplanted."""
     size = len(recipients)
     span = (DATA_CUT - FIRST_LISTING).astype(int)
-    # An exponent below one makes later years busier, as the list grew.
+    # An exponent below one puts more listings in later years, as the list grew.
     listed = FIRST_LISTING + (span * rng.random(size) ** 0.8).astype("timedelta64[D]")
     waited = np.exp(rng.normal(4.6 - 0.5 * recipients["severity"], 1.3)).astype("timedelta64[D]")
     left = listed + waited
@@ -210,20 +219,20 @@ def draw_stays(rng: np.random.Generator, recipients: pd.DataFrame) -> Stays:
     return Stays(listed, left, transplanted, removal)
 
 
-def _course(rng: np.random.Generator, stay: Stays, features: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Tell what happened to each patient: listing, transplant or removal, and life afterwards."""
+def _outcomes(rng: np.random.Generator, stay: Stays, features: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Dates and codes of what happened to each patient: listing, transplant or removal, and survival."""
     listed, left, transplanted, removal = stay
     size = len(listed)
     still_waiting = left > DATA_CUT
     costs = features[list(FEATURES)].to_numpy() @ np.array([DAYS_LOST[feature] for feature in FEATURES])
     survival = SURVIVAL_WITHOUT_COSTS - costs + SURVIVAL_NOISE * rng.normal(size=size)
     death = left + np.maximum(survival, 1).astype("timedelta64[D]")
-    last_news = DATA_CUT - rng.integers(0, 365, size).astype("timedelta64[D]")
-    observed = np.maximum(last_news, left)
+    last_contact = DATA_CUT - rng.integers(0, 365, size).astype("timedelta64[D]")
+    observed = np.maximum(last_contact, left)
     died = death <= DATA_CUT
     end = np.where(died, death, observed)
     status = np.where(died, "D", "A")
-    # Some leave follow-up before its end, for a second transplant or for reasons unknown.
+    # Some leave follow-up early, for a second transplant or for unknown reasons.
     leaves = rng.random(size)
     early = left + ((end - left) * rng.random(size)).astype("timedelta64[D]")
     status = np.where(leaves < 0.04, "R", np.where(leaves < 0.09, "L", status))
@@ -239,7 +248,7 @@ def _course(rng: np.random.Generator, stay: Stays, features: pd.DataFrame) -> di
     }
 
 
-def _blank_the_never_transplanted(raw: pd.DataFrame) -> None:
+def _blank_values_without_transplant(raw: pd.DataFrame) -> None:
     at_transplant = [
         "DONOR_ID",
         "ABO_DON",
@@ -258,8 +267,8 @@ def _blank_the_never_transplanted(raw: pd.DataFrame) -> None:
     raw.loc[raw["END_DATE"].isna(), "REM_CD"] = None
 
 
-def lose_values(rng: np.random.Generator, raw: pd.DataFrame, often: np.ndarray) -> None:
-    """Blank values of transplanted patients in place, in the several spellings of a registry.
+def remove_values(rng: np.random.Generator, raw: pd.DataFrame, often: np.ndarray) -> None:
+    """Remove values of transplanted patients in place, coded in the various ways of a registry.
 
     Parameters
     ----------
@@ -267,36 +276,36 @@ def lose_values(rng: np.random.Generator, raw: pd.DataFrame, often: np.ndarray) 
     raw : pd.DataFrame
         From `raw_table`.
     often : array of bool
-        In which rows values are missing as often as before 2002; in the others as rarely as since.
+        Rows in which values are missing as often as before 2002; in the others as rarely as after it.
     """
     size = len(raw)
     received = raw["TX_DATE"].notna().to_numpy()
 
-    def some(before_meld: float, since: float) -> np.ndarray:
+    def draw_rows(before_meld: float, since: float) -> np.ndarray:
         return received & (rng.random(size) < np.where(often, before_meld, since))
 
-    raw.loc[some(0.15, 0.01), "CREAT_TX"] = None
-    raw.loc[some(0.60, 0.015), "INR_TX"] = None
-    raw.loc[some(0.12, 0.01), "TBILI_TX"] = None
-    raw.loc[some(0.45, 0.01), "DIAL_TX"] = None
-    raw.loc[some(0.10, 0.005), "DIAL_TX"] = ""
-    raw.loc[some(0.05, 0.01), "DIAL_TX"] = "A"
-    raw.loc[some(0.03, 0.01), "DIAL_TX"] = "U"
-    raw.loc[some(0.06, 0.01), "LIFE_SUP_TRR"] = "U"
-    raw.loc[some(0.04, 0.005), "LIFE_SUP_TRR"] = ""
-    raw.loc[some(0.03, 0.005), "WGT_KG_CALC"] = None
-    raw.loc[some(0.03, 0.005), "WGT_KG_DON_CALC"] = None
-    raw.loc[some(0.002, 0.002), "WGT_KG_DON_CALC"] = 0.0
-    raw.loc[some(0.002, 0.001), "ABO_DON"] = "U"
+    raw.loc[draw_rows(0.15, 0.01), "CREAT_TX"] = None
+    raw.loc[draw_rows(0.60, 0.015), "INR_TX"] = None
+    raw.loc[draw_rows(0.12, 0.01), "TBILI_TX"] = None
+    raw.loc[draw_rows(0.45, 0.01), "DIAL_TX"] = None
+    raw.loc[draw_rows(0.10, 0.005), "DIAL_TX"] = ""
+    raw.loc[draw_rows(0.05, 0.01), "DIAL_TX"] = "A"
+    raw.loc[draw_rows(0.03, 0.01), "DIAL_TX"] = "U"
+    raw.loc[draw_rows(0.06, 0.01), "LIFE_SUP_TRR"] = "U"
+    raw.loc[draw_rows(0.04, 0.005), "LIFE_SUP_TRR"] = ""
+    raw.loc[draw_rows(0.03, 0.005), "WGT_KG_CALC"] = None
+    raw.loc[draw_rows(0.03, 0.005), "WGT_KG_DON_CALC"] = None
+    raw.loc[draw_rows(0.002, 0.002), "WGT_KG_DON_CALC"] = 0.0
+    raw.loc[draw_rows(0.002, 0.001), "ABO_DON"] = "U"
 
 
 def _weight(rng: np.random.Generator, age: np.ndarray, child: np.ndarray, male: np.ndarray) -> np.ndarray:
     typical = np.where(child, 4.5 + 3.0 * age, np.where(male, 86.0, 72.0))
-    return _within(typical * np.exp(rng.normal(0.0, 0.22, len(age))), 2.5, 200).round(1)
+    return _clip(typical * np.exp(rng.normal(0.0, 0.22, len(age))), 2.5, 200).round(1)
 
 
 def _with_subtypes(rng: np.random.Generator, group: np.ndarray, typed: float) -> np.ndarray:
-    """Write some of the groups A and AB with their subtype; four in five are A1."""
+    """Give some of the groups A and AB their subtype; four in five are A1."""
     subtype = np.where(rng.random(len(group)) < 0.8, "1", "2")
     detailed = np.isin(group, ["A", "AB"]) & (rng.random(len(group)) < typed)
     named = np.strings.add(np.strings.add("A", subtype), np.where(group == "AB", "B", ""))
@@ -304,18 +313,18 @@ def _with_subtypes(rng: np.random.Generator, group: np.ndarray, typed: float) ->
 
 
 def _match_codes(recipient: pd.Series, donor: pd.Series) -> np.ndarray:
-    recipient_group, donor_group = _folded(recipient.to_numpy()), _folded(donor.to_numpy())
-    takes = np.zeros(len(recipient), dtype=bool)
+    recipient_group, donor_group = _fold_subtypes(recipient.to_numpy()), _fold_subtypes(donor.to_numpy())
+    is_compatible = np.zeros(len(recipient), dtype=bool)
     for own, compatible in COMPATIBLE_DONORS.items():
-        takes |= (recipient_group == own) & np.isin(donor_group, compatible)
-    return np.where(recipient_group == donor_group, IDENTICAL, np.where(takes, COMPATIBLE, INCOMPATIBLE))
+        is_compatible |= (recipient_group == own) & np.isin(donor_group, compatible)
+    return np.where(recipient_group == donor_group, IDENTICAL, np.where(is_compatible, COMPATIBLE, INCOMPATIBLE))
 
 
-def _folded(codes: np.ndarray) -> np.ndarray:
+def _fold_subtypes(codes: np.ndarray) -> np.ndarray:
     return np.strings.replace(np.strings.replace(codes.astype(str), "1", ""), "2", "")
 
 
-def _within(values: np.ndarray | pd.Series, low: float, high: float) -> np.ndarray:
+def _clip(values: np.ndarray | pd.Series, low: float, high: float) -> np.ndarray:
     return np.clip(np.asarray(values), low, high)
 
 

@@ -1,4 +1,4 @@
-"""The liver file of the Organ Procurement & Transplantation Network (OPTN), made ready for use."""
+"""Read and filter the liver file of the Organ Procurement & Transplantation Network (OPTN)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ BLOOD_GROUPS = {"blood_group": "ABO", "donor_blood_group": "ABO_DON"}
 DATES = {"listed": "INIT_DATE", "transplanted": "TX_DATE", "status_date": "PX_STAT_DATE"}
 IDENTIFIERS = {"patient": "PT_CODE", "donor": "DONOR_ID"}
 STATUS = "PX_STAT"
-# Patient codes of made-up patients begin so, in memory and on disk.
+# The codes of synthetic patients begin with this, in memory and on disk.
 SYNTHETIC_PREFIX = "SYNTHETIC-"
 
 RAW_COLUMNS = (
@@ -52,7 +52,7 @@ FEATURE_SOURCES = {
     **{feature: column for feature, column in (NUMBERS | YES_NO).items() if feature in FEATURES},
 }
 
-# Files exported from SAS write a full stop where nothing was recorded.
+# Files exported from SAS have a full stop where nothing was recorded.
 UNKNOWN = ("", ".", "U", "UNK", "NA", "NAN")
 DATE_FORMATS = ("ISO8601", "%m/%d/%Y", "%d%b%Y")
 ABO_GROUP = {"A": "A", "A1": "A", "A2": "A", "B": "B", "O": "O", "AB": "AB", "A1B": "AB", "A2B": "AB"}
@@ -60,7 +60,7 @@ ABO_GROUP = {"A": "A", "A1": "A", "A2": "A", "B": "B", "O": "O", "AB": "AB", "A1
 
 @dataclass(frozen=True)
 class Preparation:
-    """Transplants fit for use, and how many rows each filter took.
+    """Transplants that passed all filters, and how many rows each filter dropped.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Preparation:
         ``creatinine``, ``inr``, ``bilirubin``, ``dialysis``, ``life_support``; of the donor: ``donor``,
         ``donor_blood_group``, ``donor_age``, ``donor_weight``; of the pair: ``abo_mismatch``,
         ``weight_difference``; dates ``listed`` and ``transplanted`` with the ``waiting_days`` between them;
-        ``survival_days``, which ends with death where ``died`` is true and with the last news otherwise.
+        ``survival_days``, until death where ``died`` is true and until the last follow-up otherwise.
     report : pd.DataFrame
         Columns ``filter``, ``dropped`` and ``left``, one row per filter in the order applied.
     """
@@ -81,7 +81,7 @@ class Preparation:
 def read_raw(path: str | Path) -> pd.DataFrame:
     """Read the columns that `prepare` needs from a CSV file, as text; the index holds the line numbers."""
     try:
-        # Free-text columns hold bytes of several encodings; the columns kept are plain ASCII.
+        # Free-text columns mix several encodings; the columns that are kept are plain ASCII.
         raw = pd.read_csv(
             path,
             usecols=lambda column: column in RAW_COLUMNS,
@@ -95,7 +95,7 @@ def read_raw(path: str | Path) -> pd.DataFrame:
         raise InputError(f"{path} cannot be read ({error.strerror}); give the path of a CSV file.") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError):
         raise InputError(f"{path} is not a CSV file; export the liver file with commas and a header.") from None
-    require_columns(raw, RAW_COLUMNS, str(path), "export them with commas between columns and names in line 1")
+    require_columns(raw, RAW_COLUMNS, str(path), "export it as CSV with the column names in line 1")
     raw.index = pd.RangeIndex(2, len(raw) + 2, name="line")
     return raw
 
@@ -104,7 +104,7 @@ def prepare(raw: pd.DataFrame, source: str = "table") -> Preparation:
     """Keep adults who received the liver of an adult, with all eight features known.
 
     These are the filters of the paper's appendix on its decision environments. Blank cells, unknown codes,
-    and weights or laboratory values not above zero count as missing.
+    and weights or laboratory values that are not positive count as missing.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ def prepare(raw: pd.DataFrame, source: str = "table") -> Preparation:
     source : str
         What to call the data in error messages.
     """
-    require_columns(raw, RAW_COLUMNS, source, "add them to it")
+    require_columns(raw, RAW_COLUMNS, source, "add them")
     if raw.empty:
-        raise InputError(f"{source} holds no rows below its header; give a file with patients in it.")
-    patients = _in_words(raw, source)
+        raise InputError(f"{source} has no rows below its header; give a file with patients in it.")
+    patients = _decode(raw, source)
     filters = [
         ("never transplanted", patients["transplanted"].notna(), "TX_DATE"),
         ("recipient under 18", ~(patients["age"] < ADULT_AGE), "AGE"),
@@ -132,7 +132,7 @@ def prepare(raw: pd.DataFrame, source: str = "table") -> Preparation:
         report.append((name, dropped, int(kept.sum())))
         if not kept.any():
             raise InputError(
-                f"{source}: no transplant is left, for the filter '{name}' dropped the last ones "
+                f"{source}: no transplant is left, because the filter '{name}' dropped the last ones "
                 f"({dropped}); check the codes and units in {columns}."
             )
 
@@ -146,7 +146,7 @@ def pair_features(recipients: pd.DataFrame, donors: pd.DataFrame) -> pd.DataFram
 
     ``abo_mismatch`` is 1 where the blood groups differ once subtypes are folded (A1 and A2 into A, A1B and
     A2B into AB), so a compatible but different group is a mismatch. ``weight_difference`` is the absolute
-    difference in kg, so too large and too small a donor count alike. ``dialysis`` and ``life_support`` are
+    difference in kg, so donors that are too large and too small count equally. ``dialysis`` and ``life_support`` are
     0 or 1; the other features are the recipient's own.
 
     Parameters
@@ -165,13 +165,13 @@ def pair_features(recipients: pd.DataFrame, donors: pd.DataFrame) -> pd.DataFram
 
 
 def require_columns(table: pd.DataFrame, columns: Iterable[str], source: str, remedy: str) -> None:
-    """Raise an error that names every column missing from a table."""
+    """Raise an `InputError` that names all columns missing from a table."""
     missing = [column for column in columns if column not in table]
     if missing:
         raise InputError(f"{source} lacks the columns {', '.join(missing)}; {remedy}.")
 
 
-def _in_words(raw: pd.DataFrame, source: str) -> pd.DataFrame:
+def _decode(raw: pd.DataFrame, source: str) -> pd.DataFrame:
     patients = pd.DataFrame({name: _codes(raw[column]) for name, column in IDENTIFIERS.items()})
     for name, column in BLOOD_GROUPS.items():
         codes = _codes(raw[column])
@@ -203,7 +203,7 @@ def _numbers(column: pd.Series, source: str) -> pd.Series:
         return column.astype(float)
     known = _codes(column)
     numbers = pd.to_numeric(known, errors="coerce").astype(float)
-    _refuse_unread(column, known.notna() & numbers.isna(), source, "a number")
+    _refuse_unreadable(column, known.notna() & numbers.isna(), source, "a number")
     return numbers
 
 
@@ -214,13 +214,13 @@ def _dates(column: pd.Series, source: str) -> pd.Series:
     dates = pd.to_datetime(known, format=DATE_FORMATS[0], errors="coerce")
     for date_format in DATE_FORMATS[1:]:
         dates = dates.fillna(pd.to_datetime(known, format=date_format, errors="coerce"))
-    _refuse_unread(column, known.notna() & dates.isna(), source, "a date such as 2020-12-04 or 12/04/2020")
+    _refuse_unreadable(column, known.notna() & dates.isna(), source, "a date such as 2020-12-04 or 12/04/2020")
     return dates
 
 
-def _refuse_unread(column: pd.Series, unread: pd.Series, source: str, expected: str) -> None:
-    if unread.any():
-        first = int(unread.to_numpy(dtype=bool).argmax())
+def _refuse_unreadable(column: pd.Series, unreadable: pd.Series, source: str, expected: str) -> None:
+    if unreadable.any():
+        first = int(unreadable.to_numpy(dtype=bool).argmax())
         raise InputError(
             f"{source}, row {column.index[first]}, column {column.name}: '{column.iloc[first]}' is not "
             f"{expected}; correct it or leave it blank."
@@ -229,5 +229,5 @@ def _refuse_unread(column: pd.Series, unread: pd.Series, source: str, expected: 
 
 def _days_between(start: pd.Series, end: pd.Series) -> pd.Series:
     days = (end - start).dt.days.astype(float)
-    # Dates in the wrong order are slips of the pen: how long it took is then unknown.
+    # Dates in the wrong order are data-entry errors: the duration is then unknown.
     return days.where(days >= 0)

@@ -1,4 +1,4 @@
-"""The semi-synthetic environment: organs and patients of a cohort, to be matched by simulated agents."""
+"""The semi-synthetic environment: organs and patients of a cohort, matched by simulated agents."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def semi_synthetic(
     transplants: pd.DataFrame | None = None,
     quadratic: bool = False,
 ) -> xr.Dataset:
-    """Draw arrivals of organs with candidates, and the reward parameter rho_env that survival obeys.
+    """Draw arrivals of organs with candidates, and fit the reward parameter rho_env to survival.
 
     Parameters
     ----------
@@ -42,19 +42,19 @@ def semi_synthetic(
     actions : int
         Number of candidates per arrival.
     seed : int
-        Same seed, same arrivals.
+        The same seed gives the same arrivals.
     transplants : pd.DataFrame, optional
         Transplants from `optn.prepare`; by default those of the synthetic cohort.
     quadratic : bool
-        Let rewards weigh the squares of age, INR and weight difference. ``context`` stays as it is, for
-        that is what the algorithms see; ``reward_context`` is added: the standardised features that the
-        agent weighs, which may pass five standard deviations where they are squares.
+        Let rewards depend on the squares of age, INR and weight difference. ``context``, which the algorithms
+        see, does not change; ``reward_context`` is added: the standardised features that the agent weighs,
+        whose squares may exceed five standard deviations.
 
     Returns
     -------
     xr.Dataset
         ``context`` (time, action, feature) in standard deviations, ``available`` (time, action),
-        ``true_rho_env`` (feature) at unit L1 norm; ``feature_mean`` and ``feature_scale`` (feature) lead
+        ``true_rho_env`` (feature) with unit L1 norm; ``feature_mean`` and ``feature_scale`` (feature) convert
         back to the units of the file.
     """
     cohort = default_transplants() if transplants is None else transplants
@@ -69,8 +69,8 @@ def semi_synthetic(
 def reward_parameter(transplants: pd.DataFrame, quadratic: bool = False) -> xr.DataArray:
     """Fit rho_env: least squares of survival time on the standardised features, scaled to unit L1 norm.
 
-    Only patients who died enter, for only their survival is known in full, and of those only the ones with
-    every feature within five standard deviations.
+    Only patients who died are used, because only their survival is known in full, and of those only the ones
+    with every feature within five standard deviations.
     """
     require_columns(transplants, NEEDED_COLUMNS, "transplants", "take them from `prepare`")
     matched = pair_features(transplants, transplants)
@@ -78,7 +78,7 @@ def reward_parameter(transplants: pd.DataFrame, quadratic: bool = False) -> xr.D
     used = known & Standardisation.of(matched).within_limit(matched)
     if used.sum() <= len(FEATURES):
         raise InputError(
-            f"transplants: {used.sum()} patients with a known death cannot determine the weights of "
+            f"transplants: {used.sum()} patients with a known death are too few to fit the weights of "
             f"{len(FEATURES)} features; give more transplants."
         )
     weighed = _with_squares(matched) if quadratic else matched

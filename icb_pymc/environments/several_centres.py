@@ -1,4 +1,4 @@
-"""The scenario of several centres: a MELD-based guideline comes, and each centre adopts it with its own strength."""
+"""The several-centres scenario: a MELD-based guideline is introduced, and each centre adopts it to its own degree."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ import xarray as xr
 from icb_pymc.environments.sudden_change import sudden_change
 from icb_pymc.errors import InputError
 
-# The share of decisions after which the guideline comes, and after which it is adopted as far as it will be.
-ADOPTION = (0.4, 0.6)
+# The shares of decisions at which the guideline is introduced and at which its adoption is complete.
+ADOPTION_PERIOD = (0.4, 0.6)
 
 
 def several_centres(
@@ -20,40 +20,41 @@ def several_centres(
     seed: int = 0,
     transplants: pd.DataFrame | None = None,
 ) -> xr.Dataset:
-    """Draw arrivals for centres that go by waiting time until a guideline tells them to go by MELD.
+    """Draw arrivals for centres that follow waiting time until a guideline recommends MELD.
 
     With g_t growing from 0 to 1 over the middle fifth of all decisions, centre j weighs features by
-    (1 - s_j g_t) waiting + s_j g_t MELD. The trend is the same with the mean of all s_j. Who decides next is random,
-    and all centres decide equally often.
+    (1 - s_j g_t) waiting + s_j g_t MELD. The trend is the same with the mean of all s_j. The order in which centres
+    decide is random, and all decide equally often.
 
     Parameters
     ----------
     adoption : sequence of float
-        s_j of each centre, from 0 (goes on as before) to 1 (follows the guideline to the letter).
+        s_j of each centre, from 0 (no change) to 1 (follows the guideline fully).
     steps : int
         Number of decisions of each centre.
     actions : int
         Number of candidates per decision.
     seed : int
-        Same seed, same arrivals.
+        The same seed gives the same arrivals.
     transplants : pd.DataFrame, optional
-        As in `sudden_change`, whose features these are.
+        As in `sudden_change`, which defines the features.
 
     Returns
     -------
     xr.Dataset
-        Arrivals with the centres along ``agent``, ``decider`` (time), ``true_belief`` (time, feature) of whoever
-        decides, ``true_trend`` (time, feature), ``true_deviation`` (time, feature) and ``adoption`` (agent).
+        Arrivals with the centres along ``agent``, ``decider`` (time), ``true_belief`` (time, feature) of the
+        centre that decides, ``true_trend`` (time, feature), ``true_deviation`` (time, feature), and ``adoption``
+        (agent).
     """
     strength = np.asarray(adoption, dtype=np.float64)
     if not len(strength) or not ((strength >= 0) & (strength <= 1)).all():
         raise InputError(f"adoption={list(adoption)}: give each centre a strength between 0 and 1.")
     total = steps * len(strength)
-    # There policies change twice: the middle third goes by MELD.
+    # In that scenario the policy changes twice, and the middle third follows MELD.
     arrivals = sudden_change(total, actions, seed, transplants)
     waiting, meld = (arrivals["true_belief"].values[t] for t in (0, total // 2))
     decider = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(strength)), steps))
-    begin, end = ADOPTION
+    begin, end = ADOPTION_PERIOD
     adopted = np.clip((np.arange(total) / total - begin) / (end - begin), 0, 1)[:, None]
 
     def weights(share: np.ndarray) -> np.ndarray:

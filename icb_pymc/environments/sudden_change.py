@@ -1,4 +1,4 @@
-"""The scenario of sudden changes: a MELD-based policy is introduced and later withdrawn."""
+"""The sudden-change scenario: a MELD-based policy is introduced and later withdrawn."""
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,9 @@ def sudden_change(
 ) -> xr.Dataset:
     """Draw arrivals for clinicians who follow waiting time, then MELD, then waiting time again.
 
-    Decisions are numbered t = 1, ..., T. MELD rules for ceil(T/3) <= t <= floor(2T/3), both ends included;
-    waiting time alone rules for t < ceil(T/3) and for t > floor(2T/3). With T = 2500 MELD rules from t =
-    834 to t = 1666. Weights are positive: the longer the wait, or the worse the laboratory values, the
-    better the claim.
+    Decisions are numbered t = 1, ..., T. The policy is MELD for ceil(T/3) <= t <= floor(2T/3), both ends
+    included, and waiting time alone before and after. With T = 2500 it is MELD from t = 834 to t = 1666.
+    Weights are positive: a longer wait, or worse laboratory values, give a higher priority.
 
     Parameters
     ----------
@@ -29,17 +28,17 @@ def sudden_change(
     actions : int
         Number of candidates per decision.
     seed : int
-        Same seed, same arrivals.
+        The same seed gives the same arrivals.
     transplants : pd.DataFrame, optional
-        Transplants from `optn.prepare`; by default those of the synthetic cohort. Those of unknown waiting
-        time are left out.
+        Transplants from `optn.prepare`; by default those of the synthetic cohort. Those with unknown
+        waiting time are left out.
 
     Returns
     -------
     xr.Dataset
         ``context`` (time, action, feature) with waiting time in days and the logarithms of creatinine, INR
         and bilirubin, all standardised by ``feature_mean`` and ``feature_scale`` (feature); ``available``
-        (time, action); ``true_belief`` (time, feature), the weights rho_t of these standardised features at
+        (time, action); ``true_belief`` (time, feature), the weights rho_t of these standardised features with
         unit L1 norm.
     """
     cohort = default_transplants() if transplants is None else transplants
@@ -59,6 +58,6 @@ def sudden_change(
 
 
 def _features(recipients: pd.DataFrame, donors: pd.DataFrame) -> pd.DataFrame:
-    """Compute the four features, which are all the recipient's."""
+    """Compute the four features, all of the recipient."""
     logarithms = {laboratory: np.log(recipients[laboratory]) for laboratory in MELD_WEIGHTS}
     return pd.DataFrame({"waiting_time": recipients["waiting_days"], **logarithms})

@@ -1,4 +1,4 @@
-"""Decisions read from a file of transplants: each liver that arrived, who received it, and who else was waiting."""
+"""Decisions from a file of transplants: each liver that arrived, who received it, and who else was waiting."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from icb_pymc.environments.arrivals import Z_LIMIT, Standardisation
 from icb_pymc.environments.optn import pair_features, require_columns
 from icb_pymc.errors import InputError
 
-# The paper's eight, and days on the list: what counted before MELD.
+# The eight of the paper, and the days on the list, by which livers were allocated before MELD.
 FEATURES = (*optn.FEATURES, "waiting_time")
 NEEDED_COLUMNS = (
     "listed",
@@ -32,29 +32,29 @@ def waiting_list_decisions(
 
     The livers are drawn uniformly and without replacement, and for each of them ``actions - 1`` patients, uniformly
     among those who were listed by that day and received another liver on a later one (the paper's appendix on
-    its decision environments). Features are standardised by the pairs matched in truth; a liver with a candidate
-    more than five standard deviations out in some feature is passed over.
+    its decision environments). Features are standardised by the pairs that were really matched; a liver with a
+    candidate more than five standard deviations from the mean in some feature is left out.
 
-    Where livers go by a softmax over the whole list, the choice among the recipient and others drawn uniformly is a
-    softmax with the same weights (McFadden 1978, the uniform conditioning property). The file has no laboratory
-    values of patients who never received a liver, so they are never drawn; if it is the weaker claims that end so,
-    weights come out too small.
+    Where livers are allocated by a softmax over the whole list, the choice among the recipient and others drawn
+    uniformly is a softmax with the same weights (McFadden 1978, the uniform conditioning property). The file has no
+    laboratory values of patients who never received a liver, so they are never drawn; if these are mostly patients of
+    low priority, weights are underestimated.
 
     Parameters
     ----------
     transplants : pd.DataFrame
-        Transplants from `optn.prepare`; those of unknown waiting time are left out.
+        Transplants from `optn.prepare`; those with unknown waiting time are left out.
     steps : int
         Number of livers T.
     actions : int
         Number of candidates for each.
     seed : int
-        Same seed, same decisions.
+        The same seed gives the same decisions.
 
     Returns
     -------
     xr.Dataset
-        Decisions in order of date. ``sel(feature=list(optn.FEATURES))`` leaves the eight features of the paper.
+        Decisions in order of date. ``sel(feature=list(optn.FEATURES))`` selects the eight features of the paper.
     """
     if steps < 1 or actions < 2:
         raise InputError(f"steps={steps}, actions={actions}: give at least one step and two candidates.")
@@ -75,13 +75,13 @@ def waiting_list_decisions(
         slates, contexts = np.concatenate([slates, drawn[usable]]), np.concatenate([contexts, pairs[usable]])
     if len(slates) < steps:
         raise InputError(
-            f"transplants: only {len(slates)} livers came when {actions - 1} or more other patients were waiting, "
-            f"not {steps}; ask for fewer decisions or candidates, or give more transplants."
+            f"transplants: only {len(slates)} livers arrived while {actions - 1} or more other patients were "
+            f"waiting, not {steps}; ask for fewer decisions or candidates, or give more transplants."
         )
 
     recipient = slates[:, 0]
     order = np.lexsort((recipient, received[recipient]))
-    # The recipient was drawn first; where they stand must not tell it.
+    # The recipient is in the first slot so far; the slot must not reveal who was chosen.
     slots = rng.permuted(np.tile(np.arange(actions), (steps, 1)), axis=1)
     context = np.take_along_axis(contexts[order], slots[:, :, None], axis=1)
     return validate(
@@ -112,7 +112,7 @@ def _features(candidates: pd.DataFrame, livers: pd.DataFrame) -> pd.DataFrame:
 def _slates(
     rng: np.random.Generator, livers: np.ndarray, listed: np.ndarray, received: np.ndarray, actions: int
 ) -> np.ndarray:
-    """Draw the others for each liver; those for which too few were waiting are left out."""
+    """Draw the other candidates for each liver; livers for which too few were waiting are left out."""
     slates = []
     for liver in livers:
         day = received[liver]

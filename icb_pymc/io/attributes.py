@@ -1,11 +1,11 @@
-"""What the attributes of a file can hold: hyperparameters as JSON."""
+"""Hyperparameters as JSON, which the attributes of a file can hold."""
 
 import json
 from typing import Any
 
 
 def as_json(hyperparameters: dict[str, Any]) -> str:
-    """Hyperparameters as JSON for a file's attributes; arrays as lists, random variables by name."""
+    """Hyperparameters as JSON for a file's attributes; arrays become lists, random variables their names."""
     return json.dumps(hyperparameters, default=_plain, sort_keys=True)
 
 

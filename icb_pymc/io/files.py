@@ -1,4 +1,4 @@
-"""Files are written under a temporary name and moved into place, so that none is ever half-written."""
+"""Files are written under a temporary name and then renamed, so that no file is ever half-written."""
 
 import os
 import tempfile
@@ -11,7 +11,13 @@ from icb_pymc.errors import InputError
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it onto `path` if all went well, else remove it."""
+    """Yield a temporary path next to `path`; rename it to `path` if the block succeeds, else remove it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written; an existing file is then unchanged.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist; create it first.")
@@ -25,23 +31,23 @@ def replacing(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # On the disk before the old file goes: a full disk or a power cut is not noticed earlier.
+        # Flush to the disk before the old file is replaced: only then does a full disk raise an error.
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        # mkstemp makes files private; a result is as readable as any other new file of the user's.
+        # mkstemp makes private files; give a result the permissions of any other new file of the user.
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(target)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        raise InputError(f"{target} cannot be written, and what was there is as it was: {reason}.") from error
+        raise InputError(f"{target} cannot be written, and an existing file was not changed: {reason}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def existing(path: str | Path) -> Path:
-    """Return `path` if there is a file, else say that there is none."""
+    """Return `path` if it is a file, else raise an `InputError`."""
     source = Path(path)
     if not source.is_file():
         raise InputError(f"{source}: there is no such file.")

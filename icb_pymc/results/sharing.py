@@ -7,7 +7,7 @@ import xarray as xr
 
 from icb_pymc.data.schema import DECISION_GROUPS
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import size_in_words
+from icb_pymc.io.machine import format_bytes
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.kept_times import check_dtype, positions_to_keep
 
@@ -60,7 +60,7 @@ def share(
             part = group(trace, name)
             part = _rounded(part.isel(draw=slice(None, None, step), missing_dims="ignore"), dtype)
             large = [variable for variable in part.data_vars if part[variable].nbytes > LARGEST]
-            dropped += [f"{name}/{variable} ({size_in_words(part[variable].nbytes)})" for variable in large]
+            dropped += [f"{name}/{variable} ({format_bytes(part[variable].nbytes)})" for variable in large]
             if len(large) < len(part.data_vars):
                 groups[name] = part.drop_vars(large)
     times_of_all = group(trace, "constant_data").sizes.get("time", 0)

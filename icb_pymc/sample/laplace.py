@@ -13,7 +13,7 @@ from rich.progress import track
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.declare.graph import GraphReader, Point
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import check_room
+from icb_pymc.io.machine import check_memory
 from icb_pymc.kernels.hamiltonian import draw_around, fresh_noise, refer
 from icb_pymc.kernels.mode import Mode, find_mode
 from icb_pymc.kernels.state_space import Noise
@@ -47,7 +47,7 @@ def fit_by_laplace(
     model: pm.Model, sampling: dict[str, Any], kept: KeptDraws, seed: int | None, progressbar: bool
 ) -> Outcome:
     """Independent draws from the Gaussian around the mode."""
-    check_room(kept.bytes_per_draw(model), sampling["draws"], 1)
+    check_memory(kept.bytes_per_draw(model), sampling["draws"], 1)
     names = kept.declare(model)
     result = laplace_approximation(model, names, sampling["draws"], seed, kept.latents, progressbar)
     belief = learnt_beliefs(result.draws, model, kept.index, kept.dtype)

@@ -1,6 +1,5 @@
 """The posterior by Markov chains: the engine, alternating steps, NUTS of PyMC or nutpie, or steps of one's own."""
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ import pymc as pm
 
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import check_room
+from icb_pymc.io.machine import check_memory, usable_cores
 from icb_pymc.results.inference_data import from_groups, group
 from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.learner_beliefs import learnt_beliefs
@@ -51,7 +50,7 @@ def sample_posterior(
 ) -> Outcome:
     """Sample a declared model with the settings that `with_kernel` has completed, from ``initial_values()``."""
     kernel = sampling["kernel"]
-    check_room(kept.bytes_per_draw(model), sampling["draws"], sampling["chains"])
+    check_memory(kept.bytes_per_draw(model), sampling["draws"], sampling["chains"])
     if own_step is not None:
         with model:
             given = own_step(model)
@@ -110,12 +109,7 @@ def _sample_by_nutpie(
 def _cores(kept: KeptDraws, sampling: dict[str, Any]) -> int:
     """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
     is_quick = sampling["kernel"] == "engine" and kept.weights_of_decisions < QUICK
-    return 1 if is_quick else min(sampling["chains"], _usable_cores())
-
-
-def _usable_cores() -> int:
-    """Cores that this process may use; PyMC itself counts only physical ones."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if is_quick else min(sampling["chains"], usable_cores())
 
 
 def _describe_steps(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:

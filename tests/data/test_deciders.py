@@ -1,11 +1,11 @@
-"""Decisions that say who decided: how they are built, checked, written and read."""
+"""Decisions of several agents: how they are built, checked, written and read."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from icb_pymc.cli import main
-from icb_pymc.data.deciders import decisions_of
+from icb_pymc.data.deciders import decisions_by
 from icb_pymc.data.decision_files import read_decisions, write_decisions
 from icb_pymc.data.decisions import from_arrays, map_features, validate
 from icb_pymc.data.standardisation import standardise
@@ -27,13 +27,13 @@ def three_decisions(agent=("Turin", "Bari", "Turin")):
     return from_arrays(context, [0, 1, 1], time=[1, 1, 2], agent=agent)
 
 
-def test_names_become_a_dimension_and_each_decision_points_to_its_agent():
+def test_names_become_a_dimension_and_decider_is_the_position_of_each_agent():
     decisions = three_decisions()
     assert decisions["agent"].values.tolist() == ["Bari", "Turin"]
     assert decisions["decider"].values.tolist() == [1, 0, 1]
 
 
-def test_numbers_are_put_in_order_by_size_and_become_names():
+def test_numbers_are_sorted_by_size_and_become_names():
     assert three_decisions([10, 9, 10])["agent"].values.tolist() == ["9", "10"]
 
 
@@ -51,16 +51,16 @@ def test_a_missing_agent_is_named_by_its_decision(missing):
         (lambda d: d.assign(decider=("time", [0.0, 1.0, 1.0])), "'decider' holds float64"),
         (lambda d: d.assign(decider=("feature", [0, 1])), "'decider' has dims"),
         (lambda d: d.drop_vars("agent"), "coordinate 'agent' .* is missing"),
-        (lambda d: d.drop_vars("decider"), "no 'decider'"),
+        (lambda d: d.drop_vars("decider"), "'agent' needs a variable 'decider'"),
         (lambda d: d.assign_coords(agent=["Bari", "Bari"]), "a name twice: Bari, Bari"),
     ],
 )
-def test_decisions_that_say_wrongly_who_decided_are_refused(spoil, sentence):
+def test_decisions_with_wrong_agents_are_refused(spoil, sentence):
     with pytest.raises(InputError, match=sentence):
         validate(spoil(three_decisions()))
 
 
-def test_agents_are_kept_by_what_changes_features_and_by_a_choice_of_times():
+def test_agents_are_kept_when_features_change_or_times_are_selected():
     decisions = three_decisions()
     for changed in (standardise(decisions), map_features(decisions, lambda x: x**3), decisions.isel(time=[0, 1, 2])):
         np.testing.assert_array_equal(validate(changed)["decider"], decisions["decider"])
@@ -68,13 +68,13 @@ def test_agents_are_kept_by_what_changes_features_and_by_a_choice_of_times():
 
 
 def test_the_decisions_of_one_agent_are_plain_decisions():
-    mine = validate(decisions_of(three_decisions(), "Turin"))
-    assert mine["time"].values.tolist() == [1, 2]
-    assert "agent" not in mine.dims
-    with pytest.raises(InputError, match="no agent 'Rome' in the decisions; there are Bari, Turin"):
-        decisions_of(three_decisions(), "Rome")
+    own = validate(decisions_by(three_decisions(), "Turin"))
+    assert own["time"].values.tolist() == [1, 2]
+    assert "agent" not in own.dims
+    with pytest.raises(InputError, match="no agent 'Rome' in the decisions; the agents are Bari, Turin"):
+        decisions_by(three_decisions(), "Rome")
     with pytest.raises(InputError, match="do not say who decided"):
-        decisions_of(mine, "Turin")
+        decisions_by(own, "Turin")
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".csv", ".parquet"])
@@ -96,23 +96,23 @@ def test_agents_survive_a_round_trip_through_every_kind_of_file(suffix, tmp_path
         ("Bari,1", "Turin,1", ["line 5", "'agent' differs from the other candidates"]),
     ],
 )
-def test_a_broken_column_of_agents_gets_one_sentence(old, new, words, tmp_path, capsys):
+def test_a_broken_agent_column_is_reported_in_one_sentence(old, new, words, tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text(LOG.replace(old, new))
     assert main(["show", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert all(word in said for word in (str(path), *words))
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert all(word in printed for word in (str(path), *words))
 
 
-def test_show_says_how_many_agents_there_are_whatever_their_column_is_called(tmp_path, capsys):
+def test_show_counts_the_agents_of_a_column_with_another_name(tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text(LOG.replace("agent", "centre"))
     assert main(["show", str(path), "--agent", "centre"]) == 0
     assert "2 agent(s) and their decisions: Bari (1), Turin (2)" in capsys.readouterr().out
 
 
-def test_a_column_called_agent_is_a_feature_if_it_is_named_as_one():
+def test_a_column_called_agent_can_be_listed_as_a_feature():
     table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [3.0, 4.0], "agent": [5, 6]})
     decisions = from_table(table, Columns(features=["age", "agent"]))
     assert decisions["feature"].values.tolist() == ["age", "agent"]

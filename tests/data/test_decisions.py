@@ -1,3 +1,5 @@
+"""Decisions built from arrays, and what `validate` refuses."""
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -19,7 +21,7 @@ def test_arrays_become_a_labelled_dataset():
     assert decisions["available"].values.all()
 
 
-def test_empty_slots_are_padding_whatever_they_hold():
+def test_values_in_empty_slots_are_ignored():
     context = np.arange(12.0).reshape(2, 2, 3)
     context[0, 1] = np.nan
     with pytest.warns(InputWarning, match=r"1 decision\(s\) have a single candidate"):
@@ -39,10 +41,10 @@ def test_empty_slots_are_padding_whatever_they_hold():
         ({"time": [0.5, 1.5]}, "give whole numbers or dates"),
         ({"features": ["a"]}, "features has shape"),
         ({"features": ["a", "b", "a"]}, "a name twice"),
-        ({"context": np.zeros((0, 2, 3)), "chosen": []}, "nothing along 'time'"),
+        ({"context": np.zeros((0, 2, 3)), "chosen": []}, "dimension 'time' has length 0"),
     ],
 )
-def test_bad_arrays_are_refused_with_the_place(changes, sentence):
+def test_bad_arrays_are_refused_and_the_error_is_located(changes, sentence):
     with pytest.raises(InputError, match=sentence):
         two_decisions(**changes)
 
@@ -55,7 +57,7 @@ def test_a_bad_feature_is_named(value, word):
         two_decisions(context=context)
 
 
-def test_identical_candidates_are_legal_and_a_feature_that_never_varies_is_warned_of():
+def test_identical_candidates_are_legal_but_a_feature_that_never_varies_gives_a_warning():
     context = np.ones((2, 2, 1))
     with pytest.warns(InputWarning, match="'feature_0' never varies"):
         from_arrays(context, [0, 1])
@@ -88,9 +90,10 @@ def test_a_unit_that_does_not_fit_the_times_is_refused(time, unit):
         elapsed_time(two_decisions(time=times), unit)
 
 
-def test_a_feature_map_replaces_the_features_and_drops_what_was_said_of_the_old_ones():
+def test_a_feature_map_replaces_the_features_and_drops_variables_of_the_old_ones():
     decisions = two_decisions(features=["a", "b", "c"])
     decisions["true_rho_env"] = ("feature", [1.0, 2.0, 3.0])
+    decisions["reward_context"] = decisions["context"] ** 2
 
     def squares(context):
         return xr.concat([context, (context**2).assign_coords(feature=["aa", "bb", "cc"])], "feature")
@@ -99,3 +102,14 @@ def test_a_feature_map_replaces_the_features_and_drops_what_was_said_of_the_old_
     assert mapped["feature"].values.tolist() == ["a", "b", "c", "aa", "bb", "cc"]
     assert mapped["context"].sel(time=2, action=1, feature="bb") == 100.0
     assert "true_rho_env" not in mapped
+    assert "reward_context" not in mapped
+
+
+@pytest.mark.parametrize(
+    "feature_map",
+    [lambda x: x.values, lambda x: x.sum("feature"), lambda x: x.drop_vars("feature"), lambda x: None],
+    ids=["an array", "no features", "features without names", "nothing"],
+)
+def test_a_feature_map_must_return_labelled_contexts(feature_map):
+    with pytest.raises(InputError, match=r"feature_map must return a DataArray \(time, action, feature\)"):
+        map_features(two_decisions(), feature_map)

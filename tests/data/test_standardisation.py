@@ -1,10 +1,15 @@
+"""Features on one scale, and weights in the user's units."""
+
 import numpy as np
+import pytest
 import xarray as xr
 
+from icb_pymc import simulate
 from icb_pymc.data.standardisation import in_user_units, standardise, user_context
+from icb_pymc.environments.several_centres import several_centres
 
 
-def test_available_candidates_get_mean_zero_and_scale_one_and_can_be_told_in_user_units(arrivals):
+def test_available_candidates_get_mean_zero_and_scale_one_and_user_units_can_be_restored(arrivals):
     scaled = arrivals.assign(context=arrivals["context"] * 7 + 3)
     once = standardise(scaled)
     values = once["context"].values[once["available"].values]
@@ -23,3 +28,56 @@ def test_utilities_differ_by_a_constant_between_the_two_units(arrivals):
     there = (scaled["context"] * in_user_units(weights, standardised)).sum("feature")
     gap = (here - there).where(scaled["available"])
     np.testing.assert_allclose(gap - gap.mean(), xr.zeros_like(gap).where(scaled["available"]), atol=1e-10)
+
+
+@pytest.fixture
+def unscaled():
+    """Decisions with known weights of features that are far from standardised; the last is constant."""
+    arrivals = several_centres(adoption=(1.0, 0.5), steps=15, seed=1)
+    factor = xr.DataArray([100.0, 0.01, 5.0, 1.0], coords={"feature": arrivals["feature"]})
+    context = arrivals["context"] * factor + 3
+    context[..., 3] = 2.0
+    weights = {name: arrivals[name] / factor for name in ("true_belief", "true_trend", "true_deviation")}
+    weights["true_rho_env"] = weights["true_belief"].isel(time=0, drop=True) + 0.1
+    return arrivals.assign(context=context.transpose(*arrivals["context"].dims), **weights)
+
+
+def utility_differences(decisions, name):
+    return (decisions["context"] * decisions[name]).sum("feature").diff("action")
+
+
+@pytest.mark.parametrize("name", ["true_belief", "true_trend", "true_deviation", "true_rho_env"])
+def test_true_weights_are_standardised_with_the_features(name, unscaled):
+    standardised = standardise(unscaled)
+    assert standardised[name].dims == unscaled[name].dims
+    assert abs(standardised[name] - unscaled[name]).max() > 0.01
+    np.testing.assert_allclose(utility_differences(standardised, name), utility_differences(unscaled, name), atol=1e-12)
+    # The arrivals were themselves standardised, from the units of the liver file.
+    user_weights = in_user_units(unscaled[name], unscaled)
+    np.testing.assert_allclose(in_user_units(standardised[name], standardised), user_weights)
+    twice = standardise(standardised)
+    np.testing.assert_allclose(in_user_units(twice[name], twice), user_weights)
+
+
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
+def test_the_truth_of_a_simulated_agent_is_standardised_too(arrivals):
+    scaled = arrivals.assign(context=arrivals["context"] * np.array([1.0, 10.0, 0.1, 5.0]))
+    decisions = simulate("sampling", arrivals=scaled, seed=1)
+    standardised = standardise(decisions)
+    scale = standardised["feature_scale"]
+    for name in ("true_belief", "true_rho"):
+        np.testing.assert_allclose(standardised[name], decisions[name] * scale)
+    # Rewards are not weights: they keep the units in which the agent received them.
+    np.testing.assert_array_equal(standardised["true_reward"], decisions["true_reward"])
+
+
+def test_whole_numbers_per_feature_are_not_weights(unscaled):
+    decisions = unscaled.assign(true_included=("feature", [1, 0, 1, 1]))
+    np.testing.assert_array_equal(standardise(decisions)["true_included"], [1, 0, 1, 1])
+
+
+def test_weights_of_features_that_were_not_recorded_stay_as_they_are(unscaled):
+    decisions = unscaled.assign(reward_context=unscaled["context"] ** 2)
+    standardised = standardise(decisions)
+    for name in ("reward_context", "true_belief", "true_rho_env"):
+        np.testing.assert_array_equal(standardised[name], decisions[name])

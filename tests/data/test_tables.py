@@ -1,3 +1,5 @@
+"""Decisions from and to long tables, in memory and in files."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,7 +7,7 @@ import pytest
 from icb_pymc.cli import main
 from icb_pymc.data.decision_files import read_decisions, write_decisions
 from icb_pymc.data.tables import Columns, from_table, to_table
-from icb_pymc.errors import InputWarning
+from icb_pymc.errors import InputError, InputWarning
 
 GOOD = """decision,time,candidate,chosen,age,inr
 a,2001-01-01,p,1,50,1.5
@@ -15,7 +17,7 @@ b,2001-03-01,r,0,40,1.1
 b,2001-03-01,s,1,45,1.3
 """
 
-# What is done to the good table, and what is then said: the line and the column (or decision), and what to do.
+# A replacement in the good table, and what the error must contain: the line and the column (or decision).
 BROKEN = {
     "missing feature": (("50,1.5", "50,"), ["line 2", "'inr'", "missing"]),
     "infinite feature": (("50,1.5", "inf,1.5"), ["line 2", "'age'", "infinite"]),
@@ -37,16 +39,16 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_csv_gets_one_sentence_and_exit_code_2(case, tmp_path, capsys):
+def test_a_broken_csv_is_reported_in_one_sentence_with_exit_code_2(case, tmp_path, capsys):
     (old, new), words = BROKEN[case]
     path = tmp_path / "log.csv"
     path.write_text(GOOD.replace(old, new))
     assert main(["show", str(path)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
     for word in (str(path), *words):
-        assert word in said.err
+        assert word in printed.err
 
 
 def test_a_chosen_candidate_that_was_unavailable_is_named(tmp_path, capsys):
@@ -57,22 +59,22 @@ def test_a_chosen_candidate_that_was_unavailable_is_named(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("option", ["--features=age,height", "--decision=offer", "--time=when"])
-def test_an_unknown_column_is_named_with_those_there_are(option, tmp_path, capsys):
+def test_an_unknown_column_is_named_with_the_known_ones(option, tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text(GOOD)
     assert main(["show", str(path), option]) == 2
-    said = capsys.readouterr().err
-    assert f"no column '{option.rpartition(',')[2].rpartition('=')[2]}'" in said
-    assert "decision, time, candidate, chosen, age, inr" in said
+    printed = capsys.readouterr().err
+    assert f"no column '{option.rpartition(',')[2].rpartition('=')[2]}'" in printed
+    assert "decision, time, candidate, chosen, age, inr" in printed
 
 
 def test_a_single_candidate_and_a_constant_feature_are_kept_with_a_warning(tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text("decision,chosen,age,site\n1,1,50,3\n2,1,60,3\n2,0,70,3\n")
     assert main(["show", str(path)]) == 0
-    said = capsys.readouterr().err
-    assert "have a single candidate" in said
-    assert "'site' never varies" in said
+    printed = capsys.readouterr().err
+    assert "have a single candidate" in printed
+    assert "'site' never varies" in printed
 
 
 def test_action_sets_of_different_size_are_padded_and_dates_kept(tmp_path):
@@ -87,7 +89,7 @@ def test_action_sets_of_different_size_are_padded_and_dates_kept(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".csv", ".parquet"])
-def test_decisions_survive_a_round_trip_through_every_kind_of_file(suffix, tmp_path):
+def test_decisions_survive_a_round_trip_through_every_file_format(suffix, tmp_path):
     source, path = tmp_path / "log.csv", tmp_path / f"copy{suffix}"
     source.write_text(GOOD)
     decisions = read_decisions(source)
@@ -98,7 +100,7 @@ def test_decisions_survive_a_round_trip_through_every_kind_of_file(suffix, tmp_p
     assert copy["available"].dtype == bool
 
 
-def test_columns_may_have_other_names_and_rows_of_a_decision_need_not_be_together():
+def test_columns_may_have_other_names_and_rows_of_a_decision_need_not_be_adjacent():
     table = pd.DataFrame(
         {
             "offer": [7, 8, 7, 8],
@@ -112,13 +114,13 @@ def test_columns_may_have_other_names_and_rows_of_a_decision_need_not_be_togethe
     assert decisions["chosen"].values.tolist() == [0, 1]
 
 
-def test_a_frame_names_the_row_by_its_index():
+def test_an_error_in_a_data_frame_names_the_row_by_its_index():
     table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [1.0, np.nan]}, index=["x", "y"])
     with pytest.raises(ValueError, match="row y: feature column 'age' is missing"):
         from_table(table)
 
 
-def test_simulated_decisions_become_a_table_and_come_back(arrivals):
+def test_simulated_decisions_survive_the_way_to_a_table_and_back(arrivals):
     slots = np.argmax(arrivals["available"].values, axis=1)
     with pytest.warns(InputWarning, match="single candidate"):
         decisions = from_table(to_table(arrivals.assign(chosen=("time", slots))))
@@ -135,7 +137,7 @@ def test_simulated_decisions_become_a_table_and_come_back(arrivals):
         ("log.csv", 'a,b\n1,2\n3,4,5\n"', "cannot be read as a table"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says_is_refused(name, content, sentence, tmp_path, capsys):
+def test_a_file_that_does_not_match_its_suffix_is_refused(name, content, sentence, tmp_path, capsys):
     path = tmp_path / name
     path.write_text(content)
     assert main(["show", str(path)]) == 2
@@ -147,27 +149,34 @@ def test_a_missing_file_is_named(capsys):
     assert "nowhere.csv: there is no such file" in capsys.readouterr().err
 
 
-def test_spaces_after_commas_and_a_byte_order_mark_do_not_matter(tmp_path):
+def test_spaces_after_commas_and_a_byte_order_mark_are_ignored(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes("\ufeffdecision, chosen, age \n1, 1, 3\n1, 0, 4\n".encode())
     assert read_decisions(path)["context"].values.ravel().tolist() == [3.0, 4.0]
 
 
-def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
+def test_two_columns_with_one_name_are_refused(tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text("decision,chosen,age,age\n1,1,3,4\n1,0,4,5\n")
     assert main(["show", str(path)]) == 2
     assert "column 'age' appears more than once" in capsys.readouterr().err
 
 
-def test_columns_named_by_numbers_are_features_and_dates_are_not():
+def test_columns_named_by_numbers_are_features_but_dates_are_not():
     table = pd.DataFrame(np.arange(4.0).reshape(2, 2)).assign(decision=[1, 1], chosen=[1, 0])
     assert from_table(table)["feature"].values.tolist() == ["0", "1"]
     with pytest.raises(ValueError, match="'seen' holds dates"):
         from_table(table.assign(seen=pd.to_datetime(["2001-01-01", "2001-01-02"])))
 
 
-def test_times_of_several_zones_are_told_in_one():
+def test_times_with_several_offsets_are_converted_to_utc():
     table = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "age": [1.0, 2.0]})
     table["time"] = ["2001-03-25T10:00:00+02:00", "2001-03-25T09:00:00+01:00"]
     assert from_table(table)["time"].values[0] == np.datetime64("2001-03-25T08:00:00")
+
+
+@pytest.mark.parametrize("time", [np.inf, 1.5])
+def test_times_that_are_not_whole_numbers_are_refused(time):
+    table = pd.DataFrame({"decision": [1, 1, 2, 2], "chosen": [1, 0, 1, 0], "age": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(InputError, match=f"row 2: column 'time' holds {time}; times are whole numbers or dates"):
+        from_table(table.assign(time=[1, 1, time, time]))

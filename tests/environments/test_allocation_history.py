@@ -1,4 +1,4 @@
-"""The history whose livers went by known, dated policies."""
+"""The history of allocation under known, dated policies."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def history(transplants: pd.DataFrame) -> xr.Dataset:
 
 
 def scores(decisions: xr.Dataset, belief: xr.DataArray) -> np.ndarray:
-    """Derivative of the log-likelihood in each weight, in standard deviations: N(0, 1) at the truth."""
+    """Derivative of the log-likelihood by each weight, in standard deviations: N(0, 1) at the truth."""
     utility = ALPHA * (decisions["context"] * belief).sum("feature")
     probability = np.exp(utility - utility.max("action"))
     probability = probability / probability.sum("action")
@@ -58,8 +58,8 @@ def test_choices_among_three_follow_the_weights_in_force(history: xr.Dataset, er
 
 def test_the_weights_of_another_era_do_not_explain_the_choices(history: xr.Dataset) -> None:
     before, after = history.sel(time=slice("1995", "2002-02-26")), history.sel(time=slice("2002-02-27", "2004"))
-    wrong = abs(scores(before, after["true_belief"].isel(time=0)))
-    assert wrong.max() > 8
+    misfit = abs(scores(before, after["true_belief"].isel(time=0)))
+    assert misfit.max() > 8
 
 
 def test_policies_change_on_their_dates_and_exceptions_grow_in_between() -> None:
@@ -75,14 +75,14 @@ def test_policies_change_on_their_dates_and_exceptions_grow_in_between() -> None
     assert set(EVENTS) == {"2002-02-27", "2005-01-01", "2015-10-08"}
 
 
-def test_true_beliefs_weigh_standardised_features_near_unit_norm(history: xr.Dataset) -> None:
+def test_true_beliefs_are_weights_of_standardised_features_with_about_unit_norm(history: xr.Dataset) -> None:
     np.testing.assert_allclose(abs(history["true_belief"]).sum("feature"), 1, atol=0.15)
     per_unit = history["true_belief"] / history["feature_scale"]
     early = per_unit.isel(time=0).to_series()
     assert early["waiting_time"] * 250 == pytest.approx(WEIGHTS.loc["waiting_time", "status and waiting time"])
 
 
-def test_it_is_a_liver_file_that_says_that_it_is_synthetic(raw: pd.DataFrame) -> None:
+def test_it_has_the_format_of_the_liver_file_and_is_marked_as_synthetic(raw: pd.DataFrame) -> None:
     assert set(RAW_COLUMNS) <= set(raw.columns)
     assert raw["PT_CODE"].str.startswith(HISTORY_PREFIX).all()
     assert prepare(raw).transplants.attrs["synthetic"]
@@ -95,7 +95,7 @@ def test_it_is_a_liver_file_that_says_that_it_is_synthetic(raw: pd.DataFrame) ->
     np.testing.assert_array_equal(received["DAYSWAIT_CHRON"], waited)
 
 
-def test_each_adult_s_liver_comes_on_a_day_of_its_own(raw: pd.DataFrame) -> None:
+def test_at_most_one_adult_receives_a_liver_per_day(raw: pd.DataFrame) -> None:
     adults = raw[(raw["AGE"] >= 18) & raw["TX_DATE"].notna()]
     assert adults["TX_DATE"].is_unique
 
@@ -107,26 +107,26 @@ def test_a_file_gives_the_same_decisions_as_the_table(raw: pd.DataFrame, history
     xr.testing.assert_allclose(allocation_history(3_500, seed=1, transplants=read), history)
 
 
-def test_other_files_go_the_same_way_and_carry_no_truth() -> None:
+def test_other_files_are_converted_the_same_way_without_a_truth() -> None:
     decisions = allocation_history(50, transplants=prepare(synthesise(2_000, seed=3)).transplants)
     assert decisions.sizes == {"time": 50, "action": 3, "feature": 9}
     assert "true_belief" not in decisions
     assert "agent" not in decisions.attrs
 
 
-def test_by_default_it_is_the_study_of_the_paper_s_size() -> None:
+def test_the_default_size_is_that_of_the_study_in_the_paper() -> None:
     decisions = allocation_history()
     assert decisions.sizes == {"time": 2_500, "action": 3, "feature": 9}
     assert decisions["time"].dtype.kind == "M"
     assert decisions["time"].values[0] < np.datetime64("1996") < np.datetime64("2020") < decisions["time"].values[-1]
 
 
-def test_same_seed_makes_the_same_history_and_another_seed_another() -> None:
+def test_the_same_seed_gives_the_same_history_and_another_seed_another() -> None:
     pd.testing.assert_frame_equal(synthesise_history(300, seed=3), synthesise_history(300, seed=3))
     assert not synthesise_history(300, seed=3).equals(synthesise_history(300, seed=4))
 
 
 @pytest.mark.parametrize(("patients", "sentence"), [(0, "at least 1"), (20_000, "give fewer patients")])
-def test_histories_that_cannot_be_made_are_refused(patients: int, sentence: str) -> None:
+def test_impossible_numbers_of_patients_are_refused(patients: int, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         synthesise_history(patients)

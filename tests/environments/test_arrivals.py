@@ -22,15 +22,15 @@ def with_weights(transplants: pd.DataFrame, recipient: float, donor: float) -> p
     return changed
 
 
-def test_pairs_beyond_five_standard_deviations_are_drawn_anew(transplants: pd.DataFrame) -> None:
-    # Two giants suit each other, and nobody else.
+def test_pairs_beyond_five_standard_deviations_are_drawn_again(transplants: pd.DataFrame) -> None:
+    # Two giants match each other, but nobody else.
     giants = with_weights(transplants, recipient=400.0, donor=400.0)
     context = draw_arrivals(giants, pair_features, steps=3_000, actions=2, seed=3)["context"]
     assert 4 < float(abs(context).max()) <= 5
 
 
 def test_transplants_beyond_five_standard_deviations_are_not_drawn(transplants: pd.DataFrame) -> None:
-    # As donors the three would pass, for their livers came from people of ordinary weight.
+    # As donors the three would be accepted, because their livers came from people of ordinary weight.
     heavy = with_weights(transplants, recipient=400.0, donor=80.0)
     drawn: set[int] = set()
 
@@ -44,13 +44,13 @@ def test_transplants_beyond_five_standard_deviations_are_not_drawn(transplants: 
     assert drawn.isdisjoint(heavy.index[:3])
 
 
-def test_when_no_two_candidates_suit_any_donor_the_search_ends(transplants: pd.DataFrame) -> None:
-    def hopeless(recipients: pd.DataFrame, donors: pd.DataFrame) -> pd.DataFrame:
+def test_the_search_ends_when_no_two_candidates_match_any_donor(transplants: pd.DataFrame) -> None:
+    def far_apart(recipients: pd.DataFrame, donors: pd.DataFrame) -> pd.DataFrame:
         matched = recipients is donors
         return pd.DataFrame({"distance": np.arange(len(recipients)) % 2 + (0 if matched else 100)})
 
-    with pytest.raises(InputError, match="too rare"):
-        draw_arrivals(transplants, hopeless, steps=2, actions=2, seed=0)
+    with pytest.raises(InputError, match="too few pairs are within 5 standard deviations"):
+        draw_arrivals(transplants, far_apart, steps=2, actions=2, seed=0)
 
 
 def test_drawn_candidates_are_distinct_and_uniform() -> None:

@@ -1,4 +1,4 @@
-"""The synthetic cohort looks like the file it stands for."""
+"""The synthetic cohort resembles the OPTN file."""
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,12 @@ def raw() -> pd.DataFrame:
     return synthesise(5_000, seed=1)
 
 
-def test_same_seed_makes_the_same_patients_and_another_seed_others() -> None:
+def test_the_same_seed_gives_the_same_patients_and_another_seed_others() -> None:
     pd.testing.assert_frame_equal(synthesise(200, seed=3), synthesise(200, seed=3))
     assert not synthesise(200, seed=3).equals(synthesise(200, seed=4))
 
 
-def test_it_says_that_it_is_synthetic(raw: pd.DataFrame) -> None:
+def test_it_is_marked_as_synthetic(raw: pd.DataFrame) -> None:
     assert raw["PT_CODE"].str.startswith(SYNTHETIC_PREFIX).all()
 
 
@@ -30,7 +30,7 @@ def test_it_has_every_column_that_the_preparation_needs(raw: pd.DataFrame) -> No
     assert raw["WL_ID_CODE"].is_unique
 
 
-def test_blood_groups_have_their_frequencies(raw: pd.DataFrame) -> None:
+def test_blood_groups_have_the_given_frequencies(raw: pd.DataFrame) -> None:
     share = raw["ABO"].map(ABO_GROUP).value_counts(normalize=True)
     assert share["O"] == pytest.approx(0.455, abs=0.03)
     assert share["A"] == pytest.approx(0.375, abs=0.03)
@@ -49,16 +49,16 @@ def test_match_codes_agree_with_the_groups(raw: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("INR_TX", "TBILI_TX"), ("CREAT_TX", "TBILI_TX")])
-def test_laboratory_values_rise_together(raw: pd.DataFrame, one: str, other: str) -> None:
+def test_laboratory_values_are_positively_correlated(raw: pd.DataFrame, one: str, other: str) -> None:
     assert raw[one].corr(raw[other], method="spearman") > 0.2
 
 
-def test_the_dialysed_have_more_creatinine(raw: pd.DataFrame) -> None:
+def test_patients_on_dialysis_have_more_creatinine(raw: pd.DataFrame) -> None:
     creatinine = raw.groupby("DIAL_TX")["CREAT_TX"].median()
     assert creatinine["Y"] > 1.5 * creatinine["N"]
 
 
-def test_life_support_goes_with_worse_coagulation(raw: pd.DataFrame) -> None:
+def test_patients_on_life_support_have_worse_coagulation(raw: pd.DataFrame) -> None:
     inr = raw.groupby("LIFE_SUP_TRR")["INR_TX"].median()
     assert inr["Y"] > inr["N"]
 
@@ -78,14 +78,14 @@ def test_dates_are_in_order_and_end_at_the_data_cut(raw: pd.DataFrame) -> None:
     np.testing.assert_array_equal(received["DAYSWAIT_CHRON"], waited)
 
 
-def test_the_never_transplanted_have_no_donor_and_no_later_life(raw: pd.DataFrame) -> None:
+def test_patients_without_a_transplant_have_no_donor_and_no_follow_up(raw: pd.DataFrame) -> None:
     never = raw[raw["TX_DATE"].isna()]
     assert len(never) > 0.2 * len(raw)
     assert never[["DONOR_ID", "ABO_DON", "INR_TX", "PX_STAT"]].isna().all(axis=None)
     assert not (never["REM_CD"] == 4).any()
 
 
-def test_values_are_missing_more_often_before_2002_and_in_several_spellings(raw: pd.DataFrame) -> None:
+def test_values_are_missing_more_often_before_2002_and_are_coded_in_several_ways(raw: pd.DataFrame) -> None:
     received = raw.dropna(subset=["TX_DATE"])
     early = received["TX_DATE"] < pd.Timestamp("2002-02-27")
     missing = received["INR_TX"].isna()
@@ -96,12 +96,12 @@ def test_values_are_missing_more_often_before_2002_and_in_several_spellings(raw:
 
 
 @pytest.mark.parametrize(("seed", "tolerance"), [(0, 0.023), (1, 0.05), (2, 0.05)])
-def test_every_feature_costs_survival_about_as_unevenly_as_in_the_paper(seed: int, tolerance: float) -> None:
+def test_every_feature_shortens_survival_with_about_the_spread_of_the_paper(seed: int, tolerance: float) -> None:
     rho_env = reward_parameter(prepare(synthesise(seed=seed)).transplants)
     assert (rho_env < 0).all()
     assert float(abs(rho_env + 1 / 8).sum()) == pytest.approx(0.477, abs=tolerance)
 
 
-def test_no_patients_cannot_be_made() -> None:
+def test_zero_patients_are_refused() -> None:
     with pytest.raises(InputError, match="at least 1"):
         synthesise(0)

@@ -1,4 +1,4 @@
-"""The preparation of the liver file keeps what it should and says what it dropped."""
+"""The preparation of the liver file keeps the right rows and reports what it dropped."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ GOOD_ROW = {
 
 
 def rows(*changes: dict[str, object]) -> pd.DataFrame:
-    """Build a raw table with a good row followed by rows that differ from it as told."""
+    """A raw table with a good row, followed by rows with the given changes."""
     return pd.DataFrame([GOOD_ROW, *(GOOD_ROW | change for change in changes)], dtype=object)
 
 
@@ -41,7 +41,7 @@ def dropped(report: pd.DataFrame) -> dict[str, int]:
     return {str(name): int(count) for name, count in counts.items() if count}
 
 
-def test_a_good_row_comes_out_in_words() -> None:
+def test_a_good_row_is_decoded() -> None:
     row = prepare(rows()).transplants.iloc[0]
     assert row[list(FEATURES)].to_dict() == {
         "abo_mismatch": 0.0,
@@ -83,7 +83,7 @@ def test_each_filter_drops_its_row_and_no_other(change: dict[str, object], name:
     assert len(prepared.transplants) == 1
 
 
-def test_adults_of_exactly_eighteen_stay() -> None:
+def test_patients_of_exactly_eighteen_are_kept() -> None:
     assert len(prepare(rows({"AGE": 18, "AGE_DON": 18})).transplants) == 2
 
 
@@ -101,11 +101,11 @@ def test_the_report_adds_up() -> None:
     assert prepared.transplants.attrs["synthetic"] is True
 
 
-def test_real_data_are_not_called_synthetic() -> None:
+def test_real_data_are_not_marked_as_synthetic() -> None:
     assert prepare(rows()).transplants.attrs["synthetic"] is False
 
 
-def test_the_living_are_censored() -> None:
+def test_living_patients_are_censored() -> None:
     transplants = prepare(rows({"PX_STAT": "A"}, {"PX_STAT": None})).transplants
     assert transplants["died"].tolist() == [True, False, False]
 
@@ -116,7 +116,7 @@ def test_dates_in_the_wrong_order_leave_durations_unknown() -> None:
 
 
 @pytest.mark.parametrize("date", ["01/31/2005", "31JAN2005", "2005-01-31 00:00:00"])
-def test_dates_are_read_in_the_forms_that_registries_write(date: str) -> None:
+def test_dates_are_read_in_the_formats_of_registries(date: str) -> None:
     assert prepare(rows({"TX_DATE": date})).transplants["waiting_days"].tolist() == [30.0, 30.0]
 
 
@@ -142,7 +142,7 @@ def test_pair_features_fold_subtypes_and_take_absolute_differences() -> None:
     assert features["age"].tolist() == [20.0, 30.0, 40.0, 50.0, 60.0]
 
 
-def test_a_file_gives_what_the_table_gives(tmp_path: Path) -> None:
+def test_a_file_gives_the_same_as_the_table(tmp_path: Path) -> None:
     raw = synthesise(500, seed=5)
     path = tmp_path / "liver.csv"
     raw.to_csv(path, index=False)
@@ -185,7 +185,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b'a,b\n1,2\n3,4,5,6\n"', b"PK\x03\x04\x00\xff\xfe\x00\n\x00,\x00"])
-def test_what_is_not_csv_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_files_that_are_not_csv_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "liver.xlsx"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"liver\.xlsx"):
@@ -201,5 +201,5 @@ def test_when_nothing_is_left_the_last_filter_is_named() -> None:
     raw = rows({"TX_DATE": None}, {"INR_TX": None}).iloc[1:]
     with pytest.raises(InputError, match=r"'missing inr' dropped the last ones \(1\); check .* INR_TX"):
         prepare(raw)
-    with pytest.raises(InputError, match="holds no rows"):
+    with pytest.raises(InputError, match="has no rows"):
         prepare(raw.iloc[:0])

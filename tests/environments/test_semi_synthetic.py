@@ -26,7 +26,7 @@ def arrivals(transplants: pd.DataFrame) -> xr.Dataset:
 
 
 def with_planted_survival(transplants: pd.DataFrame, quadratic: bool = False) -> pd.DataFrame:
-    """Let survival be exactly linear in the standardised features of the dead, and nonsense in others."""
+    """Make survival exactly linear in the standardised features for those who died, and arbitrary for others."""
     features = pair_features(transplants, transplants)
     if quadratic:
         features[list(SQUARED_FEATURES)] **= 2
@@ -35,7 +35,7 @@ def with_planted_survival(transplants: pd.DataFrame, quadratic: bool = False) ->
     return transplants.assign(survival_days=np.where(transplants["died"], linear, 1e6 * z["age"]))
 
 
-def test_the_dataset_has_the_shape_of_decisions_without_a_choice(arrivals: xr.Dataset) -> None:
+def test_the_dataset_has_the_shape_of_decisions_before_the_choice(arrivals: xr.Dataset) -> None:
     assert dict(arrivals.sizes) == {"time": 400, "action": 3, "feature": 8}
     assert arrivals["time"].dtype == np.int64
     assert (arrivals["time"].values[[0, -1]] == [1, 400]).all()
@@ -46,18 +46,18 @@ def test_the_dataset_has_the_shape_of_decisions_without_a_choice(arrivals: xr.Da
     assert (arrivals.attrs["environment"], arrivals.attrs["synthetic"]) == ("semi-synthetic", 1)
 
 
-def test_same_seed_draws_the_same_arrivals_and_another_seed_others(transplants: pd.DataFrame) -> None:
+def test_the_same_seed_gives_the_same_arrivals_and_another_seed_others(transplants: pd.DataFrame) -> None:
     first = semi_synthetic(20, seed=1, transplants=transplants)
     assert first.identical(semi_synthetic(20, seed=1, transplants=transplants))
     assert not first["context"].equals(semi_synthetic(20, seed=2, transplants=transplants)["context"])
 
 
-def test_features_lead_back_to_pairs_of_the_cohort(arrivals: xr.Dataset, transplants: pd.DataFrame) -> None:
+def test_features_convert_back_to_pairs_of_the_cohort(arrivals: xr.Dataset, transplants: pd.DataFrame) -> None:
     values = arrivals["context"] * arrivals["feature_scale"] + arrivals["feature_mean"]
     for feature in ("age", "creatinine", "inr", "bilirubin"):
         assert set(values.sel(feature=feature).values.ravel().round(6)) <= set(transplants[feature].round(6))
     assert set(values.sel(feature="abo_mismatch").values.ravel().round(9)) == {0.0, 1.0}
-    # Candidates come from anywhere, so blood groups differ far more often than among matched pairs.
+    # Candidates are drawn at random, so blood groups differ far more often than among matched pairs.
     assert values.sel(feature="abo_mismatch").mean() > 3 * transplants["abo_mismatch"].mean()
 
 
@@ -76,7 +76,7 @@ def test_candidates_of_an_arrival_share_one_donor(arrivals: xr.Dataset, transpla
         assert possible
 
 
-def test_rho_env_recovers_planted_weights_from_the_dead_alone(transplants: pd.DataFrame) -> None:
+def test_rho_env_recovers_planted_weights_from_those_who_died(transplants: pd.DataFrame) -> None:
     np.testing.assert_allclose(reward_parameter(with_planted_survival(transplants)), PLANTED, atol=1e-10)
 
 
@@ -86,7 +86,7 @@ def test_quadratic_rho_env_recovers_weights_of_the_squares(transplants: pd.DataF
     assert not np.allclose(reward_parameter(planted), PLANTED, atol=1e-3)
 
 
-def test_transplants_beyond_five_standard_deviations_do_not_enter_rho_env(transplants: pd.DataFrame) -> None:
+def test_transplants_beyond_five_standard_deviations_are_not_used_for_rho_env(transplants: pd.DataFrame) -> None:
     dead = int(np.flatnonzero(transplants["died"])[0])
     outlier = transplants.copy()
     outlier.iloc[dead, outlier.columns.get_loc("creatinine")] = 40.0
@@ -101,7 +101,7 @@ def test_rho_env_has_unit_norm(transplants: pd.DataFrame, quadratic: bool) -> No
     assert float(abs(rho_env).sum()) == pytest.approx(1)
 
 
-def test_the_quadratic_variant_differs_in_three_features_of_the_reward_alone(
+def test_the_quadratic_variant_differs_only_in_three_features_of_the_reward(
     transplants: pd.DataFrame,
 ) -> None:
     linear = semi_synthetic(50, seed=2, transplants=transplants)
@@ -128,11 +128,11 @@ def test_it_survives_a_netcdf_file(transplants: pd.DataFrame, tmp_path: Path, qu
         assert read.attrs["synthetic"] == 1
 
 
-def test_the_default_cohort_is_left_untouched() -> None:
+def test_the_default_cohort_is_not_modified() -> None:
     assert semi_synthetic(5).identical(semi_synthetic(5))
 
 
-def test_real_transplants_are_not_called_synthetic(transplants: pd.DataFrame) -> None:
+def test_real_transplants_are_not_marked_as_synthetic(transplants: pd.DataFrame) -> None:
     real = transplants.copy()
     real.attrs["synthetic"] = False
     assert semi_synthetic(5, transplants=real).attrs["synthetic"] == 0
@@ -142,8 +142,8 @@ def test_real_transplants_are_not_called_synthetic(transplants: pd.DataFrame) ->
     ("change", "message"),
     [
         ({"steps": 0}, "steps must be at least 1"),
-        ({"actions": 1}, "actions must lie between 2"),
-        ({"actions": 10**6}, "usable transplants"),
+        ({"actions": 1}, "actions must be between 2"),
+        ({"actions": 10**6}, "number of usable transplants"),
     ],
 )
 def test_impossible_sizes_are_refused(transplants: pd.DataFrame, change: dict[str, int], message: str) -> None:

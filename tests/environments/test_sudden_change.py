@@ -1,4 +1,4 @@
-"""The scenario in which a MELD-based policy comes and goes."""
+"""The scenario in which a MELD-based policy is introduced and withdrawn."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def transplants() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(("steps", "first", "last"), [(2500, 834, 1666), (9, 3, 6), (10, 4, 6), (11, 4, 7)])
-def test_meld_rules_exactly_from_a_third_to_two_thirds(
+def test_the_policy_is_meld_exactly_from_a_third_to_two_thirds(
     transplants: pd.DataFrame, steps: int, first: int, last: int
 ) -> None:
     belief = sudden_change(steps, transplants=transplants)["true_belief"]
@@ -68,13 +68,13 @@ def test_no_context_lies_beyond_five_standard_deviations(transplants: pd.DataFra
     assert float(abs(sudden_change(2_000, transplants=transplants)["context"]).max()) <= 5
 
 
-def test_same_seed_draws_the_same_arrivals_and_another_seed_others(transplants: pd.DataFrame) -> None:
+def test_the_same_seed_gives_the_same_arrivals_and_another_seed_others(transplants: pd.DataFrame) -> None:
     first = sudden_change(20, seed=1, transplants=transplants)
     assert first.identical(sudden_change(20, seed=1, transplants=transplants))
     assert not first["context"].equals(sudden_change(20, seed=2, transplants=transplants)["context"])
 
 
-def test_transplants_of_unknown_waiting_time_are_left_out(transplants: pd.DataFrame) -> None:
+def test_transplants_with_unknown_waiting_time_are_left_out(transplants: pd.DataFrame) -> None:
     unknown = transplants["waiting_days"].where(transplants["waiting_days"] > 100)
     arrivals = sudden_change(50, transplants=transplants.assign(waiting_days=unknown))
     assert float(arrivals["feature_mean"].sel(feature="waiting_time")) == pytest.approx(unknown.mean())

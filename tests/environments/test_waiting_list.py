@@ -1,4 +1,4 @@
-"""Decisions read from a file of transplants."""
+"""Decisions from a file of transplants."""
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,8 @@ def test_the_chosen_is_the_recipient_on_the_day_of_the_transplant(
 ) -> None:
     taken = in_units(decisions).isel(action=decisions["chosen"]).to_pandas().reset_index()
     facts = transplants.assign(waiting_time=transplants["waiting_days"])[list(FEATURES)].round(6)
-    found = taken.merge(facts.assign(time=transplants["transplanted"]), on=["time", *FEATURES])
-    assert len(found) == decisions.sizes["time"]
+    matches = taken.merge(facts.assign(time=transplants["transplanted"]), on=["time", *FEATURES])
+    assert len(matches) == decisions.sizes["time"]
     assert (np.diff(decisions["time"].values) >= np.timedelta64(0, "ns")).all()
 
 
@@ -64,7 +64,7 @@ def test_features_of_the_pair_are_those_of_the_arriving_liver(decisions: xr.Data
         assert (abs(abs(liver_weights - weight) - candidate["weight_difference"]) < 1e-6).any()
 
 
-def test_the_slot_does_not_tell_who_was_chosen(transplants: pd.DataFrame) -> None:
+def test_the_slot_does_not_reveal_who_was_chosen(transplants: pd.DataFrame) -> None:
     chosen = waiting_list_decisions(transplants, steps=600)["chosen"]
     assert np.bincount(chosen, minlength=3) == pytest.approx([200, 200, 200], abs=60)
 
@@ -73,7 +73,9 @@ def test_no_context_lies_beyond_five_standard_deviations(transplants: pd.DataFra
     assert float(abs(waiting_list_decisions(transplants, steps=600)["context"]).max()) <= 5
 
 
-def test_same_seed_same_decisions_and_another_seed_others(transplants: pd.DataFrame, decisions: xr.Dataset) -> None:
+def test_the_same_seed_gives_the_same_decisions_and_another_seed_others(
+    transplants: pd.DataFrame, decisions: xr.Dataset
+) -> None:
     assert decisions.identical(waiting_list_decisions(transplants, steps=150, seed=2))
     assert not decisions["context"].equals(waiting_list_decisions(transplants, steps=150, seed=3)["context"])
 
@@ -87,12 +89,14 @@ def test_the_paper_s_eight_features_come_first(decisions: xr.Dataset) -> None:
     ("options", "sentence"),
     [
         ({"steps": 100_000}, "ask for fewer decisions or candidates"),
-        ({"actions": 3_000}, "only 0 livers came when 2999 or more"),
+        ({"actions": 3_000}, "only 0 livers arrived while 2999 or more"),
         ({"actions": 1}, "two candidates"),
         ({"steps": 0}, "at least one step"),
     ],
 )
-def test_what_the_file_cannot_give_is_said(transplants: pd.DataFrame, options: dict[str, int], sentence: str) -> None:
+def test_requests_that_the_file_cannot_meet_are_refused(
+    transplants: pd.DataFrame, options: dict[str, int], sentence: str
+) -> None:
     with pytest.raises(InputError, match=sentence):
         waiting_list_decisions(transplants, **options)
 

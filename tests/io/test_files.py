@@ -1,10 +1,12 @@
+"""Files are replaced whole or not at all."""
+
 import pytest
 
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import replacing
 
 
-def test_a_failure_leaves_the_old_file_whole_and_nothing_beside_it(tmp_path):
+def test_a_failure_leaves_the_old_file_unchanged_and_no_temporary_file(tmp_path):
     path = tmp_path / "result.txt"
     path.write_text("old")
     with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
@@ -23,6 +25,6 @@ def test_success_replaces_the_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(InputError, match="does not exist"), replacing(tmp_path / "no" / "result.txt"):
         pass

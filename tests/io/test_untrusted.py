@@ -1,4 +1,4 @@
-"""Files that a stranger might send, each built here: all are refused in one sentence before their arrays are read."""
+"""Malicious or damaged files, each built here: all are refused in one sentence before their arrays are read."""
 
 import shutil
 from pathlib import Path
@@ -18,12 +18,12 @@ GOOD = Path(__file__).parents[1] / "helpers" / "traces" / "pymc_5.nc"
 
 @pytest.fixture
 def path(tmp_path):
-    """A good trace, to be spoilt."""
+    """A good trace, to be spoiled."""
     return Path(shutil.copy(GOOD, tmp_path / "trace.nc"))
 
 
 def secret(path):
-    """A file of the user's that is none of the stranger's business."""
+    """A private file of the user, which an untrusted file must not be able to read."""
     aside = path.parent / "secret.h5"
     with h5py.File(aside, "w") as file:
         file["numbers"] = np.arange(24.0)
@@ -92,7 +92,7 @@ def odd_attribute(file):
     file["posterior"].attrs["pair"] = np.zeros(1, [("a", "f8")])
 
 
-def many_words(file):
+def many_strings(file):
     file["posterior"].attrs["words"] = ["word"] * 101
 
 
@@ -144,34 +144,34 @@ def crowd(file):
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (sparse, r"'/posterior/huge' declares 7450\.6 GiB, of which the file holds next to nothing"),
-        (sparse_and_overflowing, "'/posterior/huge' declares .* GiB, of which the file holds next to nothing"),
-        (never_written, "'/posterior/huge' declares .* next to nothing"),
-        (huge_chunk, r"'/posterior/huge' declares 2\.0 GiB, of which the file holds next to nothing"),
-        (huge_dimension, "'/posterior/iteration' declares .* next to nothing"),
-        (compressed_twice, "'/posterior/bomb' declares 32 MiB, of which the file holds next to nothing"),
+        (sparse, r"'/posterior/huge' declares 7450\.6 GiB, but the file stores almost none of it"),
+        (sparse_and_overflowing, "'/posterior/huge' declares .* GiB, but the file stores almost none of it"),
+        (never_written, "'/posterior/huge' declares .* stores almost none of it"),
+        (huge_chunk, r"'/posterior/huge' declares 2\.0 GiB, but the file stores almost none of it"),
+        (huge_dimension, "'/posterior/iteration' declares .* stores almost none of it"),
+        (compressed_twice, "'/posterior/bomb' declares 32 MiB, but the file stores almost none of it"),
         (compound, "'/posterior/pair' holds neither numbers nor text"),
         (lists, "'/posterior/lists' holds neither numbers nor text"),
         (references, "'/posterior/reference' holds neither numbers nor text"),
         (opaque, "'/posterior/pickle' holds neither numbers nor text"),
         (enumeration, "'/posterior/kind' holds neither numbers nor text"),
-        (named_type, "'/posterior/type' declares a type of its own"),
+        (named_type, "'/posterior/type' declares a data type"),
         (odd_attribute, "'/posterior@pair' holds neither numbers nor text"),
-        (many_words, "'/posterior@words' has 101 words"),
-        (soft_link, "'/posterior/again' is a link to another place or file"),
-        (external_link, "'/sample_stats/other' is a link to another place or file"),
-        (external_group, "'/sample_stats' is a link to another place or file"),
+        (many_strings, "'/posterior@words' holds 101 strings"),
+        (soft_link, "'/posterior/again' is a link to another object or file"),
+        (external_link, "'/sample_stats/other' is a link to another object or file"),
+        (external_group, "'/sample_stats' is a link to another object or file"),
         (external_storage, "'/posterior/stolen' keeps its numbers in another file"),
         (virtual, "'/posterior/stolen' keeps its numbers in another file"),
-        (two_names, "is there under two names"),
+        (two_names, "is stored under two names"),
         (loop, "'/posterior/root' is a group inside a group"),
         (nested, "'/posterior/deep' is a group inside a group"),
-        (odd_filter, "'/posterior/odd' is compressed otherwise than by zlib"),
+        (odd_filter, "'/posterior/odd' uses a compression other than zlib"),
         (crowd, "'/posterior' holds 20.. objects"),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )
-def test_what_no_trace_needs_is_refused(spoil, sentence, path):
+def test_files_with_contents_that_no_trace_needs_are_refused(spoil, sentence, path):
     with h5py.File(path, "a") as file:
         spoil(file)
     with pytest.raises(InputError, match=sentence):
@@ -179,10 +179,10 @@ def test_what_no_trace_needs_is_refused(spoil, sentence, path):
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 0.999])
-def test_a_file_cut_short_is_refused(share, path):
+def test_a_truncated_file_is_refused(share, path):
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(InputError, match="is damaged or cut short; get it again"):
+    with pytest.raises(InputError, match="is damaged or truncated; download or write it again"):
         read_trace(path)
 
 
@@ -195,7 +195,7 @@ def test_a_file_cut_short_is_refused(share, path):
         (b"\x80\x04cos\nsystem\n(S'true'\ntR.", "is not a netCDF4 file"),
     ],
 )
-def test_what_is_not_netcdf4_is_refused(content, sentence, path):
+def test_files_that_are_not_netcdf4_are_refused(content, sentence, path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=sentence):
         read_trace(path)
@@ -206,8 +206,8 @@ def test_damaged_bytes_are_refused_or_harmless(path):
     refused = 0
     for _ in range(40):
         damaged = np.frombuffer(content, np.uint8).copy()
-        where = rng.integers(len(damaged), size=200)
-        damaged[where] = rng.integers(256, size=200)
+        positions = rng.integers(len(damaged), size=200)
+        damaged[positions] = rng.integers(256, size=200)
         path.write_bytes(damaged.tobytes())
         try:
             read_trace(path)
@@ -216,14 +216,14 @@ def test_damaged_bytes_are_refused_or_harmless(path):
     assert refused > 20
 
 
-def test_more_than_fits_into_memory_is_refused(path, monkeypatch):
+def test_a_file_that_does_not_fit_into_memory_is_refused(path, monkeypatch):
     monkeypatch.setattr(untrusted, "available_memory", lambda: 10_000)
-    with pytest.raises(InputError, match=r"it needs more than .* of memory, which are not free"):
+    with pytest.raises(InputError, match=r"it needs at least .* of memory, but 10 KiB are free"):
         check_netcdf(path)
 
 
-def test_words_that_share_their_bytes_are_counted(tmp_path):
-    """A thousand words, each of which points to the one long word in the file."""
+def test_strings_that_share_their_bytes_are_each_counted(tmp_path):
+    """A thousand strings, each of which points to the one long string in the file."""
     path = tmp_path / "words.nc"
     with h5py.File(path, "w") as file:
         words = file.create_dataset("words", (1000,), h5py.string_dtype())
@@ -231,12 +231,12 @@ def test_words_that_share_their_bytes_are_counted(tmp_path):
         words[1:] = "x"
     pointer = read_pointer(path)
     path.write_bytes(repeat_pointer(path.read_bytes(), pointer))
-    with pytest.raises(InputError, match="the words of '/words' take more room than the file"):
+    with pytest.raises(InputError, match="the strings of '/words' are longer than the file"):
         check_netcdf(path)
 
 
 def read_pointer(path):
-    """The sixteen bytes by which the first word is found, and where they are."""
+    """The offset of the pointer to the first string, and its sixteen bytes."""
     with h5py.File(path) as file:
         start = file["words"].id.get_offset()
     return start, path.read_bytes()[start : start + 16]
@@ -251,10 +251,10 @@ def test_a_good_file_passes(path):
     check_netcdf(path)
 
 
-def test_decisions_of_a_stranger_are_opened_as_carefully(dated_decisions, tmp_path):
+def test_untrusted_decisions_are_checked_like_traces(dated_decisions, tmp_path):
     path = tmp_path / "decisions.nc"
     dated_decisions.to_netcdf(path, engine="h5netcdf")
     with h5py.File(path, "a") as file:
         file["more"] = h5py.ExternalLink("/etc/passwd", "/")
-    with pytest.raises(InputError, match="'/more' is a link to another place or file"):
+    with pytest.raises(InputError, match="'/more' is a link to another object or file"):
         read_decisions(path)

@@ -8,7 +8,7 @@ from helpers.arrivals import make_arrivals
 from helpers.dense_walks import dense_covariance
 
 from icb_pymc import fit, read_trace, simulate, write_trace
-from icb_pymc.data.deciders import decisions_of, with_agents
+from icb_pymc.data.deciders import decisions_by, with_agents
 from icb_pymc.errors import InputError
 from icb_pymc.models import hierarchical_nb_icb
 from icb_pymc.results.inference_data import group
@@ -22,7 +22,7 @@ DECIDER = np.array([1, 0, 1, 1, 2, 0])
 QUICK = {"tune": 100, "chains": 2, "seed": 1, "progressbar": False}
 
 
-def decisions_by(agents, seed=1):
+def make_decisions(agents, seed=1):
     arrivals = make_arrivals(len(agents), 3, 2, seed=seed, share_available=0.8)
     rng = np.random.default_rng(seed)
     chosen = [rng.choice(np.flatnonzero(row)) for row in arrivals["available"].values]
@@ -31,12 +31,12 @@ def decisions_by(agents, seed=1):
 
 @pytest.fixture(scope="module")
 def decisions():
-    return decisions_by(DECIDER)
+    return make_decisions(DECIDER)
 
 
 @pytest.fixture(scope="module")
 def alone():
-    return decisions_by(["Turin"] * 12)
+    return make_decisions(["Turin"] * 12)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -166,7 +166,7 @@ def test_decisions_of_several_agents_may_share_their_times(decisions):
 
 def test_what_the_model_needs_is_said(decisions):
     with pytest.raises(InputError, match="needs to know who decided"):
-        hierarchical_nb_icb(decisions_of(decisions, "1"))
+        hierarchical_nb_icb(decisions_by(decisions, "1"))
     with pytest.raises(InputError, match="deviation_covariance is zero"):
         hierarchical_nb_icb(decisions, deviation_covariance=0.0, deviation_innovation_covariance=0.1)
 
@@ -199,7 +199,7 @@ def test_agents_with_few_decisions_are_told_better_together_than_apart():
     pooled = fit("nb_icb", decisions, known | {"start_covariance": 0.3}, **options)
     apart = [
         error(
-            fit("nb_icb", decisions_of(decisions, str(j)), known | {"start_covariance": 0.39}, **options),
+            fit("nb_icb", decisions_by(decisions, str(j)), known | {"start_covariance": 0.39}, **options),
             trend + deviation[j],
         )
         for j in range(agents)

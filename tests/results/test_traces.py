@@ -198,7 +198,7 @@ def test_a_disk_that_takes_no_more_bytes_is_told_in_one_sentence(write, small, t
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
     try:
-        with pytest.raises(InputError, match="cannot be written, and what was there is as it was: File too large"):
+        with pytest.raises(InputError, match="cannot be written, and an existing file was not changed: File too large"):
             write(small, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -52,7 +52,7 @@ def test_what_has_a_prior_by_default_keeps_it(dated_decisions):
     ("given", "name", "sentence"),
     [
         ({}, "strength", "has no hyperparameter 'strength'"),
-        ({"sampling_covariance": 0.0}, "sampling_covariance", "greater than zero"),
+        ({"sampling_covariance": 0.0}, "sampling_covariance", "only positive values"),
         ({"unit_of_time": "1"}, "unit_of_time", "not a number"),
         ({"start_covariance": 1.0}, "mean_reward", "cannot take it as a random variable"),
     ],
@@ -68,8 +68,11 @@ def test_what_a_model_cannot_take_as_a_variable_is_refused(dated_decisions):
 
 
 def test_the_hyperparameter_that_cannot_be_a_variable_is_the_one_named(dated_decisions):
-    with pytest.raises(InputError, match="learn folds: 'm_fold_irl' cannot take it"):
-        declare_with_priors(m_fold_irl, dated_decisions, {}, ["alpha", "folds"])
+    def counted(decisions, *, alpha=1.0, depth=2.0):
+        return nb_icb(decisions, alpha=alpha, start_mean=sum(range(int(depth))))
+
+    with pytest.raises(InputError, match="learn depth: 'counted' cannot take it"):
+        declare_with_priors(counted, dated_decisions, {}, ["alpha", "depth"])
 
 
 def test_a_type_error_of_the_model_itself_is_not_blamed_on_what_is_learnt(dated_decisions):
