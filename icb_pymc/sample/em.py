@@ -30,7 +30,7 @@ class EMResult(NamedTuple):
     rho_env : (iteration, feature)
     strength : (iteration,)
     accepted : (iteration,)
-        Share of first proposals taken in the expectation step.
+        Acceptance rate of the expectation step's first proposals.
     belief : (draw, time, feature)
     """
 
@@ -107,7 +107,7 @@ def expectation_maximisation(
     ----------
     decisions : Dataset
     sigma, alpha : float
-        Of the rewards and of the softmax.
+        Standard deviation of rewards, and inverse temperature of the softmax.
     start_mean : float or vector, optional
         mu_1; by default -1/k, where rho_env starts too.
     rho_env_mean, rho_env_variance, log_strength_mean, log_strength_variance
@@ -118,9 +118,9 @@ def expectation_maximisation(
     as_printed : bool
         The Metropolis step as printed, in place of the exact one.
     iterations, draws, tune : int
-        Of EM, and of each expectation step after its burn-in.
+        Iterations of EM; draws of each expectation step, and sweeps before them.
     learning_rate, discount : float
-        Of RMSprop.
+        Settings of RMSprop.
     """
     validate(decisions)
     context = np.ascontiguousarray(decisions["context"].values)
@@ -132,10 +132,10 @@ def expectation_maximisation(
     prior_mean = (-1 / features if rho_env_mean is None else rho_env_mean) * np.ones(features)
     rng = np.random.Generator(np.random.SFC64(seed))
     rho_env, theta = first_mean.copy(), 0.0
-    climb_rho_env, climb_theta = RMSprop(learning_rate, discount), RMSprop(learning_rate, discount)
+    ascent_of_rho_env, ascent_of_theta = RMSprop(learning_rate, discount), RMSprop(learning_rate, discount)
     path = EMResult(np.empty((iterations, features)), np.empty(iterations), np.empty(iterations), np.empty(0))
     kept = np.empty((draws, *taken.shape))
-    unkept = np.empty((0, *taken.shape))
+    nothing = np.empty((0, *taken.shape))
     for i in track(range(iterations), "EM", disable=not progressbar, transient=True):
         strength = np.exp(LOG_STRENGTH_SCALE * theta)
         beliefs = covariance_path(sigma**2 / strength * np.eye(features), taken, sigma)
@@ -143,16 +143,16 @@ def expectation_maximisation(
         rho = np.tile(first_mean, (len(taken), 1))
         sampler = (gains, beliefs, contrasts, first_mean, rho_env, sigma, as_printed)
         if tune:
-            alternate(*sampler, tune, rng, rho, unkept)
-        expected = alternate(*sampler, draws, rng, rho, kept if i == iterations - 1 else unkept)
+            alternate(*sampler, tune, rng, rho, nothing)
+        expected = alternate(*sampler, draws, rng, rho, kept if i == iterations - 1 else nothing)
         path.rho_env[i], path.strength[i], path.accepted[i] = rho_env, strength, expected.accepted
         if least_squares:
             rho_env = np.linalg.lstsq(taken, expected.reward, rcond=None)[0]
         else:
             gradient = taken.T @ (expected.reward - taken @ rho_env) / sigma**2
             gradient -= (rho_env - prior_mean) / rho_env_variance
-            rho_env = rho_env + climb_rho_env.step(gradient)
+            rho_env = rho_env + ascent_of_rho_env.step(gradient)
         log_slope = strength * expected.strength_slope
         log_slope -= (LOG_STRENGTH_SCALE * theta - log_strength_mean) / log_strength_variance
-        theta += float(climb_theta.step(LOG_STRENGTH_SCALE * log_slope))
+        theta += float(ascent_of_theta.step(LOG_STRENGTH_SCALE * log_slope))
     return path._replace(belief=kept)

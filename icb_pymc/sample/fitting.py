@@ -242,7 +242,7 @@ def _check_method(method: str, asked: dict[str, Any], learn: Sequence[str], kept
     if method == "laplace":
         for name in ("kernel", "tune", "chains"):
             if asked[name] is not None:
-                raise InputError(f"{name}: method 'laplace' makes independent draws, without chains; leave {name} out.")
+                raise InputError(f"{name}: method 'laplace' makes independent draws without chains; leave {name} out.")
 
 
 def _check_sampling(sampling: dict[str, Any]) -> None:

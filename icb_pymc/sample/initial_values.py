@@ -1,4 +1,4 @@
-"""Where chains start: far apart, so that R-hat can tell when they have not met."""
+"""Initial values of the chains: far apart, so that R-hat shows whether they converge to the same distribution."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import xarray as xr
 
 from icb_pymc.kernels.metropolis import choice_contrasts
 
-# Utility contrasts of this size make choices clear-cut: well outside of what a posterior of beliefs holds.
+# Utility contrasts of this size make choices nearly certain: well outside the posterior of beliefs.
 CONTRAST_SIZE = 2.0
 
 
@@ -22,7 +22,7 @@ def scattered_initial_values(
     contrasts = choice_contrasts(
         decisions["context"].values, decisions["available"].values, decisions["chosen"].values, sharpness
     )
-    typical = np.sqrt((contrasts.values**2).sum(axis=1).mean()) if len(contrasts.values) else 1.0
+    typical_contrast = np.sqrt((contrasts.values**2).sum(axis=1).mean()) if len(contrasts.values) else 1.0
     shape = (chains, decisions.sizes["feature"])
-    weights = CONTRAST_SIZE / max(typical, 1e-12) * np.random.default_rng(seed).standard_normal(shape)
+    weights = CONTRAST_SIZE / max(typical_contrast, 1e-12) * np.random.default_rng(seed).standard_normal(shape)
     return [{"rho": np.tile(preference, (decisions.sizes["time"], 1))} for preference in weights]

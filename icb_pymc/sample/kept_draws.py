@@ -12,7 +12,7 @@ from icb_pymc.results.kept_times import check_dtype, positions_to_keep
 from icb_pymc.sample.learner_beliefs import learnt_belief
 
 LATENTS = ("rho", "reward")
-# Noise that rho and rewards may be declared by: once the likelihood is known it tells nothing that they do not.
+# Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
 NOISE = ("rho_noise", "reward_noise")
 
 
@@ -25,9 +25,9 @@ class KeptDraws:
     every : int
         Keep every n-th time.
     times : sequence, optional
-        Or these times, as the decisions' `time` has them.
+        Keep these times instead, written as in the decisions.
     dtype : {"float64", "float32"}
-        Of what is kept.
+        Type of the draws.
     latents : bool
         Keep rho and the rewards too.
     """
@@ -44,12 +44,12 @@ class KeptDraws:
         self.is_plain = self.all_times and dtype == "float64"
 
     def declare(self, model: pm.Model) -> list[str]:
-        """Names of what to record; what is thinned or rounded becomes a variable of the model of its own."""
+        """Names of the variables to record; thinned or rounded ones are added to the model under new names."""
         wanted = [rv for rv in model.free_RVs if self.latents or rv.name != "rho"]
-        told = ("belief", "rho_env", "rho", "reward") if self.latents else ("belief", "rho_env")
+        derived = ("belief", "rho_env", "rho", "reward") if self.latents else ("belief", "rho_env")
         # The beliefs of a learner are computed later: their scan takes too long to be run at every draw.
         later = () if learnt_belief(model) is None else ("belief",)
-        wanted += [rv for rv in model.deterministics if rv.name in told and rv.name not in later]
+        wanted += [rv for rv in model.deterministics if rv.name in derived and rv.name not in later]
         if self.is_plain:
             return [variable.name for variable in wanted]
         model.add_coord("kept_time", self.times)
@@ -68,7 +68,7 @@ class KeptDraws:
 
     @property
     def weights_of_decisions(self) -> int:
-        """Times x features, of all decisions."""
+        """Number of weights of all decisions: times x features."""
         return len(self._all_times) * self._features
 
     @property
@@ -77,7 +77,7 @@ class KeptDraws:
         return self._all_times[self.index]
 
     def bytes_per_draw(self, model: pm.Model) -> int:
-        """Memory that a draw takes; call it before `declare`."""
+        """Memory that one draw needs; call it before `declare`."""
         shapes, total = model.eval_rv_shapes(), 0
         for rv in model.free_RVs:
             if self.latents or rv.name != "rho":
@@ -90,7 +90,7 @@ class KeptDraws:
         return total
 
     def finish(self, posterior: xr.Dataset, belief: np.ndarray | None) -> xr.Dataset:
-        """The posterior under the names of the model, with beliefs that were computed later, at the times kept."""
+        """The posterior under the model's names at the times kept, with beliefs that were computed after sampling."""
         names = {name: str(name).removeprefix("kept_") for name in posterior.data_vars}
         posterior = posterior.rename({old: new for old, new in names.items() if old != new})
         if not self.latents:

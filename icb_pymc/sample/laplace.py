@@ -22,10 +22,10 @@ from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
-# On the unconstrained scale (log variances, say): far beyond what data can tell from zero or from infinity.
-FARTHEST = 15.0
-# How far below the initial values the searches for hyperparameters begin, on the same scale.
-STARTS = (0.0, 3.0, 6.0)
+# Bound of the search on the unconstrained scale, such as log variances: data cannot tell values beyond it apart.
+SEARCH_RADIUS = 15.0
+# The searches for hyperparameters begin this far below the initial values, on the same scale.
+SEARCH_STARTS = (0.0, 3.0, 6.0)
 
 
 class Laplace(NamedTuple):
@@ -63,22 +63,22 @@ def laplace_approximation(
 ) -> Laplace:
     """Approximate the posterior of a linear-Gaussian belief model.
 
-    Hyperparameters with a prior are set to where the prior density times the evidence is greatest, and stay there.
+    Hyperparameters with a prior are fixed at the maximum of prior density times evidence.
 
     Parameters
     ----------
     names : list of str
         Variables to draw.
     """
-    found = find_linear_gaussian(model)
-    if found is None or set(model.free_RVs) != {*found.variables, *found.hyperparameters}:
+    parts = find_linear_gaussian(model)
+    if parts is None or set(model.free_RVs) != {*parts.variables, *parts.hyperparameters}:
         raise InputError(
             "Laplace's method is for beliefs that are linear and Gaussian, with utilities linear in rho; this model is "
             "not: use method 'mcmc'."
         )
-    reader = LinearGaussianModel(model, found, with_rho)
+    reader = LinearGaussianModel(model, parts, with_rho)
     point = model.initial_point()
-    if found.hyperparameters:
+    if parts.hyperparameters:
         point = most_probable_hyperparameters(model, reader, point, progressbar)
     values = reader.values(point)
     dynamics, space = reader.state_space(values)
@@ -86,17 +86,17 @@ def laplace_approximation(
     reference = refer(space, mode.data)
 
     rng = np.random.Generator(np.random.SFC64(seed))
-    tell = GraphReader(model, {name: model[name] for name in names})
+    read = GraphReader(model, {name: model[name] for name in names})
     kept: dict[str, np.ndarray] = {}
     for i in track(range(draws), "Laplace", disable=not progressbar, transient=True):
         around = draw_around(reference, fresh_noise(reference, rng))
         noise = Noise(*(part + mean for part, mean in zip(around, reference.noise, strict=True)))
-        told = tell(point | reader.to_point(values, dynamics, space, noise, rng))
+        drawn = read(point | reader.to_point(values, dynamics, space, noise, rng))
         if not kept:
-            kept = {name: np.empty((1, draws, *value.shape), value.dtype) for name, value in told.items()}
-        for name, value in told.items():
+            kept = {name: np.empty((1, draws, *value.shape), value.dtype) for name, value in drawn.items()}
+        for name, value in drawn.items():
             kept[name][0, i] = value
-    # Dimensions without a name are called as ArviZ calls them.
+    # Unnamed dimensions are named as ArviZ names them.
     dims = {
         name: model.named_vars_to_dims.get(name) or [f"{name}_dim_{i}" for i in range(path.ndim - 2)]
         for name, path in kept.items()
@@ -110,19 +110,19 @@ def most_probable_hyperparameters(
     model: pm.Model, reader: LinearGaussianModel, point: Point, progressbar: bool = False
 ) -> Point:
     """The point whose hyperparameters maximise prior density (on their own scale) times Laplace evidence."""
-    found = find_linear_gaussian(model)
-    assert found is not None
-    graph = model.logp(vars=found.hyperparameters, jacobian=False)
+    parts = find_linear_gaussian(model)
+    assert parts is not None
+    graph = model.logp(vars=parts.hyperparameters, jacobian=False)
     inside = set(ancestors([graph]))
     inputs = [value for value in model.value_vars if value in inside]
     log_prior = compile_graph(inputs, graph)
-    names = [model.rvs_to_values[rv].name for rv in found.hyperparameters]
+    names = [model.rvs_to_values[rv].name for rv in parts.hyperparameters]
     sizes = [np.size(point[name]) for name in names]
     last: list[Mode] = []
 
     def at(vector: np.ndarray) -> Point:
-        parts = np.split(vector, np.cumsum(sizes)[:-1])
-        moved = {name: part.reshape(np.shape(point[name])) for name, part in zip(names, parts, strict=True)}
+        pieces = np.split(vector, np.cumsum(sizes)[:-1])
+        moved = {name: piece.reshape(np.shape(point[name])) for name, piece in zip(names, pieces, strict=True)}
         return {**point, **moved}
 
     def loss(vector: np.ndarray) -> float:
@@ -138,10 +138,10 @@ def most_probable_hyperparameters(
         return -prior - mode.log_evidence
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
-    bounds = [(value - FARTHEST, value + FARTHEST) for value in start]
-    # The evidence may have several peaks, and a flat prior says nothing of where to begin.
-    climbs = [
+    bounds = [(value - SEARCH_RADIUS, value + SEARCH_RADIUS) for value in start]
+    # The evidence may have several maxima, and a flat prior does not say where to begin.
+    searches = [
         scipy.optimize.minimize(loss, start - lower, method="L-BFGS-B", bounds=bounds, options={"eps": 1e-5})
-        for lower in track(STARTS, "evidence", disable=not progressbar, transient=True)
+        for lower in track(SEARCH_STARTS, "evidence", disable=not progressbar, transient=True)
     ]
-    return at(min(climbs, key=lambda climb: climb.fun).x)
+    return at(min(searches, key=lambda search: search.fun).x)

@@ -15,7 +15,7 @@ from icb_pymc.steps.belief_readers import covariances_of, learner_behind
 
 
 def learnt_belief(model: pm.Model) -> TensorVariable | None:
-    """The beliefs of `model`, if they are those of a learner by prediction errors."""
+    """The beliefs of `model`, if it has an agent that learns by prediction errors."""
     if "belief" in model.named_vars:
         belief = bare(model["belief"])
         is_learnt = has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning)
@@ -25,7 +25,7 @@ def learnt_belief(model: pm.Model) -> TensorVariable | None:
 
 
 def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dtype: str) -> np.ndarray | None:
-    """The means of the agent's beliefs at the times of `index`: (chain, draw, time, feature), None without a learner.
+    """The means of the agent's beliefs at the positions `index`: (chain, draw, time, feature), or None.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     observed = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
     graphs = graph_replace(belief.owner.inputs, observed, strict=False)
     free = set(model.free_RVs)
-    moving = [bool(free & set(ancestors([graph]))) for graph in graphs]
-    # What no draw enters, such as gains that are known, is evaluated once.
-    still = iter(compile_graph([], [graph for graph, moves in zip(graphs, moving, strict=True) if not moves])())
-    fixed = [None if moves else next(still) for moves in moving]
-    varying = [graph for graph, moves in zip(graphs, moving, strict=True) if moves]
+    varies = [bool(free & set(ancestors([graph]))) for graph in graphs]
+    # What does not depend on the draws, such as known gains, is evaluated once.
+    constants = iter(compile_graph([], [graph for graph, moves in zip(graphs, varies, strict=True) if not moves])())
+    fixed = [None if moves else next(constants) for moves in varies]
+    varying = [graph for graph, moves in zip(graphs, varies, strict=True) if moves]
     inside = set(ancestors(varying))
     needed = [rv for rv in model.free_RVs if rv in inside]
     evaluate = compile_graph(needed, varying, on_unused_input="ignore")
     draws = [posterior[rv.name].values for rv in needed]
     chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
-    found: np.ndarray | None = None
+    beliefs: np.ndarray | None = None
     known: tuple[bytes, ...] | None = None
     gain = np.empty(0)
     for chain, draw in np.ndindex(chains, length):
@@ -65,7 +65,7 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
             gain = covariances_of(gain_or_root, context, float(sigma[0])).gain if is_bayesian else gain_or_root
         path = np.empty_like(context)
         belief_means(gain, start_mean, context, reward, path)
-        if found is None:
-            found = np.empty((chains, length, len(index), context.shape[1]), dtype)
-        found[chain, draw] = path[index]
-    return found
+        if beliefs is None:
+            beliefs = np.empty((chains, length, len(index), context.shape[1]), dtype)
+        beliefs[chain, draw] = path[index]
+    return beliefs

@@ -1,4 +1,4 @@
-"""The posterior by Markov chains: the engine, alternating steps, NUTS of PyMC or nutpie, or steps of one's own."""
+"""The posterior by Markov chains: the engine, alternating steps, NUTS of PyMC or nutpie, or user-defined steps."""
 
 import time
 from collections.abc import Callable
@@ -18,20 +18,20 @@ from icb_pymc.steps.assign import alternating_steps, engine_step
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 from icb_pymc.steps.sweep import Sweep
 
-# The engine and NUTS need less to begin with than alternating steps, which in turn make several sweeps per draw.
+# The engine needs the shortest tuning; alternating steps make several sweeps per draw.
 TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
 OWN_TUNE = 1000
 SWEEPS = {"gibbs": 10, "paper": 10}
-# A draw of the engine takes a millisecond or two for this many times x features.
+# With fewer weights than this a draw of the engine takes a millisecond or two.
 QUICK = 20_000
 
 
 def with_kernel(sampling: dict[str, Any], model: pm.Model, has_own_step: bool) -> dict[str, Any]:
-    """Settings with the kernel that applies, and its own defaults."""
+    """Settings completed by the kernel that applies and its defaults."""
     kernel = sampling["kernel"]
     if has_own_step:
         if kernel != "auto":
-            raise InputError(f"kernel={kernel!r} and steps were both given: leave one out.")
+            raise InputError(f"kernel={kernel!r} and step were both given: leave one out.")
         return {"tune": OWN_TUNE, "sweeps": 1} | sampling | {"kernel": "own"}
     if kernel == "auto":
         kernel = "gibbs" if find_linear_gaussian(model) is None else "engine"
@@ -85,10 +85,12 @@ def sample_posterior(
     groups["posterior"] = kept.finish(groups["posterior"], belief)
     groups["constant_data"] = declared_folds(model)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
-    # PyMC ends quietly when it is interrupted, with the draws made so far.
+    # When interrupted, PyMC returns the draws made so far without an error.
     made = groups["posterior"].sizes["chain"] * groups["posterior"].sizes["draw"]
     interrupted = made < sampling["chains"] * sampling["draws"]
-    return Outcome(groups, _describe_steps(model, steps, sampling), kernel, interrupted, drawing_seconds=drawing)
+    # Where none of our alternating steps applies, PyMC has chosen, which is NUTS for continuous variables.
+    used = "pymc" if kernel in SWEEPS and not steps else kernel
+    return Outcome(groups, _describe_steps(model, steps, sampling), used, interrupted, drawing_seconds=drawing)
 
 
 def _sample_by_nutpie(
@@ -107,13 +109,13 @@ def _sample_by_nutpie(
 
 
 def _cores(kept: KeptDraws, sampling: dict[str, Any]) -> int:
-    """Cores to use: PyMC hands every draw from process to process, which pays only if it took long to make."""
+    """Cores to use: PyMC passes every draw between processes, which pays only where a draw takes long."""
     is_quick = sampling["kernel"] == "engine" and kept.weights_of_decisions < QUICK
     return 1 if is_quick else min(sampling["chains"], usable_cores())
 
 
 def _describe_steps(model: pm.Model, steps: list[Any], sampling: dict[str, Any]) -> str:
-    """The steps in words, e.g. 'belief_gibbs, rho_metropolis, kernel exact, 10 sweeps per draw'."""
+    """The steps for people, e.g. 'belief_gibbs, rho_metropolis, kernel gibbs, 10 sweeps per draw'."""
     if sampling["kernel"] == "nutpie":
         return "NUTS by nutpie"
     if not steps:

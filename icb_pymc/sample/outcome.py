@@ -15,7 +15,8 @@ class Outcome(NamedTuple):
     sampler : str
         How it was sampled or computed, for people.
     kernel : str
-        Which kernel sampled it: engine, gibbs, paper, nuts, nutpie or own; none if nothing was sampled.
+        What sampled it: engine, gibbs, paper, nuts, nutpie, own (user-defined steps) or pymc (steps that PyMC chose);
+        none if nothing was sampled.
     interrupted : bool
         Whether the user interrupted the sampling, so that draws are missing.
     log_evidence : float, optional

@@ -1,7 +1,7 @@
 """The likelihood of each choice under each draw, so that models of the same decisions can be compared.
 
 A choice is judged by p(a_t | beta_t), the belief as drawn and rho_t integrated out, in models with a rho_t and without:
-under p(a_t | rho_t) a model would be praised for a rho_t that is informed by little else than the very choice.
+under p(a_t | rho_t) a model would be rewarded for a rho_t that is informed by little else than that very choice.
 """
 
 from typing import Any, NamedTuple
@@ -24,16 +24,16 @@ from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.steps.belief_readers import covariances_of, is_learnt
 from icb_pymc.steps.linear_gaussian import compressed, read_rows
 
-# Log-likelihoods beyond this size are not kept unless asked for.
+# Log-likelihoods larger than this are kept only on request.
 MOST_BYTES = 200_000_000
-# Of the average over rho_t where a decision has several alternatives: errors of log p are then about 0.01.
-POINTS = 64
+# Quasi-random points of rho_t where a decision has several alternatives: errors of log p are then about 0.01.
+RHO_POINTS = 64
 # Draws at a time where the spread of rho_t differs between draws.
 BATCH = 50
 
 
 class Pointwise(NamedTuple):
-    """What the draws say of each choice.
+    """How probable each choice is under the draws.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Pointwise(NamedTuple):
 
 
 def fits_in(posterior: xr.Dataset, times: int) -> bool:
-    """Whether log-likelihoods of so many times are small enough to be kept unasked."""
+    """Whether the log-likelihoods of so many times are small enough to be kept by default."""
     return posterior.sizes["chain"] * posterior.sizes["draw"] * times * 8 <= MOST_BYTES
 
 
@@ -59,20 +59,20 @@ def pointwise_groups(model: pm.Model, posterior: xr.Dataset, decisions: xr.Datas
     ----------
     model : pm.Model
     posterior : Dataset
-        Draws of all that the choices depend on, at all times; beliefs where there are.
+        Draws of everything that the choices depend on, at all times.
     decisions : Dataset
     """
-    found = pointwise(model, posterior)
-    if found is None:
+    choices = pointwise(model, posterior)
+    if choices is None:
         return {}
     labels = {"chain": posterior["chain"], "draw": posterior["draw"], "time": decisions["time"].values}
-    log_likelihood = xr.Dataset({"chosen": (("chain", "draw", "time"), found.log_likelihood)}, labels)
+    log_likelihood = xr.Dataset({"chosen": (("chain", "draw", "time"), choices.log_likelihood)}, labels)
     groups = {"log_likelihood": log_likelihood.assign_attrs(of="p(chosen | belief), rho integrated out")}
-    if found.probability is not None:
+    if choices.probability is not None:
         coords = {dim: decisions[dim].values for dim in ("time", "action")}
         of = {"of": "p(candidate | all choices but this one), rho integrated out"}
         groups["choice_probabilities"] = xr.Dataset(
-            {"probability": (("time", "action"), found.probability)}, coords, attrs=of
+            {"probability": (("time", "action"), choices.probability)}, coords, attrs=of
         )
     return groups
 
@@ -92,7 +92,7 @@ def pointwise(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
 
 
 def _from_graph(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise | None:
-    """Of choices that depend on what was drawn and on nothing else."""
+    """Choices that depend on the drawn variables and nothing else."""
     if not {rv.name for rv in model.free_RVs} <= set(posterior.data_vars):
         return None
     utility, available = parameters(choice)
@@ -123,7 +123,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
     data = fixed.at(0, 0)
     contrasts = choice_contrasts(data["context"], data["available"], data["chosen"], 1.0)
     beliefs = _Beliefs(model, posterior, mean)
-    # A bonus is as if candidates had themselves as features, whose weights are the bonuses.
+    # A bonus is the weight of an indicator of its candidate: indicators join the features.
     shown = data["context"]
     if bonus:
         slots = np.broadcast_to(np.eye(shown.shape[1]), (len(shown), shown.shape[1], shown.shape[1]))
@@ -135,7 +135,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
     chains, length, times = posterior.sizes["chain"], posterior.sizes["draw"], len(contrasts.first) - 1
     time = np.repeat(np.arange(times), np.diff(contrasts.first))
     log_likelihood, others = np.empty((chains, length, times)), np.zeros(len(time))
-    # One spread for all draws is read once, and then many draws can be taken at a time.
+    # Where all draws share one covariance of rho_t, it is read once and many draws are taken at a time.
     batch = length if spreads.is_fixed else BATCH
     still: np.ndarray | None = None
     points = np.zeros((1, 0))
@@ -155,7 +155,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 stray = np.ascontiguousarray(read)
                 still = stray if spreads.is_fixed else None
             if points.shape[1] != stray.shape[2]:
-                points = normal_points(POINTS, stray.shape[2])
+                points = normal_points(RHO_POINTS, stray.shape[2])
             rows = log_likelihood[chain, draws.start : draws.stop]
             belief = beliefs.at(chain, draws)
             if bonus:
