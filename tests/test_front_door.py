@@ -5,6 +5,7 @@ import doctest
 import inspect
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -80,7 +81,7 @@ def test_the_version_stands_in_one_place():
 
 def sections(docstring):
     lines = docstring.splitlines()
-    return {title.strip() for title, rule in zip(lines, lines[1:], strict=False) if rule.strip().startswith("---")}
+    return {title.strip() for title, rule in pairwise(lines) if rule.strip().startswith("---")}
 
 
 def raises_something(function):
