@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from icb_pymc.kernels.choice_integral import integrate_choices, line_grid, line_log_probability
-from icb_pymc.sample.pointwise import POINTS, normal_points
+from icb_pymc.sample.pointwise import RHO_POINTS, normal_points
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.05, 1.0, 4.0, 15.0, 19.9, 30.0])
@@ -31,7 +31,7 @@ def test_several_alternatives_agree_with_monte_carlo_within_two_per_cent_or_so_a
     rows, belief = rng.normal(size=(6, 2)), 0.5 * rng.normal(size=(3, 4, 2))
     stray, scale = rng.normal(size=(3, 6, 3)), np.array([1.0, 2.0, 3.0])
     log_chosen, odds = np.empty((3, 4)), np.zeros(6)
-    integrate_choices(first, rows, scale, belief, stray, normal_points(POINTS, 3), log_chosen, odds)
+    integrate_choices(first, rows, scale, belief, stray, normal_points(RHO_POINTS, 3), log_chosen, odds)
     expected_odds = np.zeros(6)
     for draw in range(3):
         for t in range(4):
@@ -49,7 +49,7 @@ def test_a_spread_that_all_draws_share_is_given_once():
     first, rows = np.array([0, 1, 3]), rng.normal(size=(3, 2))
     belief, stray = rng.normal(size=(4, 2, 2)), rng.normal(size=(1, 3, 2))
     once, each = np.empty((4, 2)), np.empty((4, 2))
-    points = normal_points(POINTS, 2)
+    points = normal_points(RHO_POINTS, 2)
     integrate_choices(first, rows, np.ones(4), belief, stray, points, once, np.zeros(3))
     integrate_choices(first, rows, np.ones(4), belief, np.repeat(stray, 4, axis=0), points, each, np.zeros(3))
     np.testing.assert_array_equal(once, each)
