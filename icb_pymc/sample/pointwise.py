@@ -21,8 +21,8 @@ from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.steps.belief_readers import covariances_of, is_learnt
-from icb_pymc.steps.linear_gaussian import compressed, read_rows
+from icb_pymc.steps.belief_readers import belief_covariances, is_learnt
+from icb_pymc.steps.linear_gaussian import compress_loadings, multiply_rows
 
 # Log-likelihoods beyond this size are not kept unless asked for.
 MOST_BYTES = 200_000_000
@@ -149,7 +149,10 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 stray = still = np.zeros((1, len(time), 0))
             else:
                 read = [
-                    factor * compressed(read_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first)
+                    factor
+                    * compress_loadings(
+                        multiply_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first
+                    )
                     for factor, draw in zip(scale, draws[:1] if spreads.is_fixed else draws, strict=False)
                 ]
                 stray = np.ascontiguousarray(read)
@@ -260,4 +263,4 @@ class _Spreads:
         values = self._read.at(chain, draw)
         if not self._is_learner:
             return values["root"]
-        return covariances_of(values["start_root"], values["chosen_context"], float(values["sigma"])).root
+        return belief_covariances(values["start_root"], values["chosen_context"], float(values["sigma"])).root

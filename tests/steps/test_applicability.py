@@ -42,7 +42,7 @@ def test_a_choice_that_reads_rho_of_another_time_is_not_judged_one_by_one():
         utility = linear_utility(rho[np.repeat([0, 1], 3)], CONTEXT, 2.0)
         SoftmaxChoice("chosen", utility, AVAILABLE, observed=np.zeros(6, int))
     step = RhoMetropolis([model["rho"]], model=model)
-    with pytest.raises(ValueError, match="depend on 'rho' at t alone"):
+    with pytest.raises(ValueError, match="depend on 'rho' only at t"):
         step.step(model.initial_point())
 
 

@@ -13,7 +13,7 @@ from icb_pymc.declare.processes import LinearProcess, WienerProcess
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.pseudo_data import PseudoData
 from icb_pymc.kernels.smoother import smoother_gains
-from icb_pymc.kernels.state_space import Noise, empty_noise, run
+from icb_pymc.kernels.state_space import Noise, empty_noise, path_from_noise
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
@@ -98,12 +98,12 @@ def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
     noise, columns = empty_noise(space), []
     for part in noise:
         part[...] = 0.0
-    states = np.empty((7, space.reading.shape[1]))
+    states = np.empty((7, space.state_loading.shape[1]))
     for part in noise:
         for i in range(part.size):
             part.ravel()[i] = 1.0
             columns.append(np.empty(len(space.offset)))
-            run(space, noise, False, states, columns[-1])
+            path_from_noise(space, noise, False, states, columns[-1])
             part.ravel()[i] = 0.0
     found = np.array(columns).T @ np.array(columns)
     belief = np.kron(np.ones((7, 7)), 2 * START) + np.kron(np.minimum.outer(CLOCK, CLOCK), MOVE) + covariance
@@ -116,7 +116,7 @@ def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
     np.testing.assert_allclose(found, expected, atol=1e-10)
     # The filter sees the same Gaussian: one contrast at each time, measured in noise of 1/share + 1/rest.
     gains = smoother_gains(space, PseudoData(np.zeros(7), np.full(7, 1 / 0.3), np.full(7, 1 / 0.7)))
-    assert gains.log_volume == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
+    assert gains.log_determinant == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
 
 
 @pytest.mark.parametrize("kind", SECOND)

@@ -14,7 +14,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.models import nb_icb
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.assign import engine_step
-from icb_pymc.steps.utility_hmc import PATH_JITTER, PATHS
+from icb_pymc.steps.utility_hmc import PATH_JITTER, PATH_LENGTHS
 
 TIMES, FEATURES, ALPHA, SIGMA = 6, 2, 3.0, 0.6
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
@@ -341,8 +341,8 @@ def test_statistics_let_a_reader_judge_and_acceptance_comes_to_its_target():
         accepted.append(stats["hmc_accept"])
         lengths.append(stats["hmc_path_length"])
     assert 0.9 < np.mean(accepted[600:]) < 0.99
-    for begin, path in enumerate(PATHS):
-        np.testing.assert_allclose(lengths[begin :: len(PATHS)], path, rtol=PATH_JITTER)
+    for begin, path in enumerate(PATH_LENGTHS):
+        np.testing.assert_allclose(lengths[begin :: len(PATH_LENGTHS)], path, rtol=PATH_JITTER)
     assert stats["hmc_steps"] >= 1
     assert np.isfinite(stats["hmc_energy_error"])
 
@@ -372,7 +372,7 @@ def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
 
 
 def test_a_chain_that_is_stuck_keeps_its_gaussian_until_it_has_moved():
-    """From one place far out, seen again and again, a Gaussian would be made in which nothing ever moves."""
+    """From one position far out, seen again and again, a Gaussian would be made in which nothing ever moves."""
     model = walk()
     step = engine(model)
     point, (stats,) = step.step(model.initial_point())
@@ -394,15 +394,15 @@ def test_chains_start_overdispersed_and_go_on_from_the_point_when_they_do_not_tu
     spread = posterior[0].std(axis=0)[: TIMES * FEATURES]
     starts = []
     for _ in range(80):
-        step.began, step.tune = False, True
-        step._begin(model.initial_point())
-        starts.append(step._tell()["belief"].ravel())
+        step.started, step.tune = False, True
+        step._start_chain(model.initial_point())
+        starts.append(step._point_from_noise()["belief"].ravel())
     assert (np.std(starts, axis=0) > 1.3 * spread).all()
 
-    step.began = step.tune = False
+    step.started = step.tune = False
     point = {"belief": np.full((TIMES, FEATURES), 0.3), "rho": np.full((TIMES, FEATURES), 0.7)}
-    step._begin(point)
-    told = step._tell()
+    step._start_chain(point)
+    told = step._point_from_noise()
     np.testing.assert_allclose(told["belief"], point["belief"], atol=1e-10)
     np.testing.assert_allclose(told["rho"], point["rho"], atol=1e-10)
 
@@ -479,7 +479,7 @@ def test_simulation_based_calibration(actions, kind):
     truth = dict(zip(("scale", *names, "rho", "chosen"), truths, strict=True))
     initial, ranks = model.initial_point(), []
     for i in range(replicates):
-        step.began, step.tune, step.steps = False, True, 0
+        step.started, step.tune, step.steps = False, True, 0
         path, _ = run_chain(step, initial | {"chosen": truth["chosen"][i]}, 80, kept * thinning)
         thinned = path[thinning - 1 :: thinning]
         rank = [sum(np.exp(point["scale_log__"]) < truth["scale"][i] for point in thinned)]
