@@ -1,4 +1,4 @@
-"""Files of models that tests write."""
+"""Files with models for tests."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from icb_pymc.declare.model import choose, decisions_model
 from icb_pymc.declare.choice import linear_utility
 """
 
-# Constant preferences, declared plainly.
+# A model with constant preferences.
 PLAIN = (
     HEAD
     + '''
@@ -26,7 +26,7 @@ def plain(decisions, *, alpha=2.0, scale=1.0):
 
 
 def write(folder: Path, name: str, text: str) -> str:
-    """A file with a model."""
+    """Write a file with a model."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     return str(path)
