@@ -38,11 +38,8 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
     mean, covariance = space.start_mean.copy(), np.zeros((d, d))
     _add_crossproduct(space.start_root.T, 1.0, covariance)
     centre, tilted_mean = np.empty(most_rows), np.empty(most_rows)
-    root, tilted_covariance, gain = (
-        np.empty((most_rows, most_rows)),
-        np.empty((most_rows, most_rows)),
-        np.empty((d, most_rows)),
-    )
+    root, tilted_covariance = np.empty((most_rows, most_rows)), np.empty((most_rows, most_rows))
+    gain = np.empty((d, most_rows))
     scratch, column = np.empty(space.left.shape[1]), np.empty(d)
     for t in range(T):
         count = space.first[t + 1] - space.first[t]

@@ -14,7 +14,7 @@ DIGEST_FILE = "kernels.sha256"
 
 @numba.njit(cache=True)
 def _any_kernel() -> None:
-    """Never called; it only tells where numba stores compiled functions."""
+    """Never called; it only shows where numba stores compiled functions."""
 
 
 def cache_folder() -> Path | None:

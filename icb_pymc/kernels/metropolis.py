@@ -90,7 +90,7 @@ def metropolis_accept(
     uniform: Floats,
     out: Floats,
 ) -> float:
-    """Take ρ' with probability min(1, p(a|ρ') / p(a|ρ'')), otherwise ρ'', at each t on its own.
+    """Take ρ' with probability min(1, p(a|ρ') / p(a|ρ'')), otherwise ρ'', separately for each t.
 
     Parameters
     ----------

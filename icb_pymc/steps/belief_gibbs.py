@@ -82,8 +82,8 @@ class BeliefGibbs(SeededStep):
 
 def find_belief_sample(model: pm.Model, belief: TensorVariable) -> TensorVariable | None:
     """The `BeliefSample` around `belief`, if nothing else depends on `belief` and the covariance is constant."""
-    readers = children(model, belief)
-    if len(readers) != 1 or not has_op(readers[0], BeliefSampleRV):
+    dependents = children(model, belief)
+    if len(dependents) != 1 or not has_op(dependents[0], BeliefSampleRV):
         return None
-    mean, root = parameters(readers[0])
-    return readers[0] if mean is belief and root.type.ndim == 2 else None
+    mean, root = parameters(dependents[0])
+    return dependents[0] if mean is belief and root.type.ndim == 2 else None

@@ -27,12 +27,14 @@ Values = dict[str, np.ndarray]
 
 
 class Dynamics(NamedTuple):
-    """How the state of a `StateSpace` moves, and the belief that it gives: belief_t = read_t state_t + offset_t.
+    """How the state of a `StateSpace` moves, and the belief that it gives: belief_t = loading_t state_t + offset_t.
+
+    The fields up to `move_root` are those of `StateSpace`.
 
     Attributes
     ----------
-    read : (k, d) or (T, k, d)
-    offset : (T, k) or (k,)
+    belief_loading, belief_offset : (k, d) or (T, k, d), (k,) or (T, k)
+        loading_t and offset_t.
     covariance_root : (T, k, k), optional
         Roots of the covariances of a learner's beliefs.
     """
@@ -45,8 +47,8 @@ class Dynamics(NamedTuple):
     drift: np.ndarray
     move_scale: np.ndarray
     move_root: np.ndarray
-    read: np.ndarray
-    offset: np.ndarray
+    belief_loading: np.ndarray
+    belief_offset: np.ndarray
     covariance_root: np.ndarray | None = None
 
 
@@ -57,7 +59,7 @@ class BeliefSource(Protocol):
     """The Gaussian variables it consists of."""
     graphs: dict[str, TensorVariable]
     """The quantities that must be read from the graph, by name."""
-    reads_path: bool
+    needs_path: bool
     """Whether `to_values` needs the states at all times, not only the first."""
 
     def dynamics(self, values: Values) -> Dynamics:
@@ -73,13 +75,13 @@ class BeliefSource(Protocol):
 
 
 class ProcessSource:
-    """Beliefs that are, or are read linearly from, a `WienerProcess` or a `LinearProcess`."""
+    """Beliefs that are, or are a linear function of, a `WienerProcess` or a `LinearProcess`."""
 
-    reads_path = True
+    needs_path = True
 
-    def __init__(self, process: TensorVariable, reading: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+    def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
-        self._reading = reading
+        self._linear_map = linear_map
         self._is_walk = has_op(process, WienerProcessRV)
         names: tuple[str, ...] = ("start_mean", "start_covariance", "innovation_covariance", "elapsed")
         if not self._is_walk:
@@ -88,19 +90,19 @@ class ProcessSource:
 
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
-        read, offset = self._reading or (np.eye(d), np.zeros(d))
-        no_columns = np.zeros((1, 0, d))
+        loading, offset = self._linear_map or (np.eye(d), np.zeros(d))
+        rank_zero = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
             scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
-            decay, left, right, drift = np.empty((0, d)), no_columns, no_columns, np.zeros((1, d))
+            decay, left, right, drift = np.empty((0, d)), rank_zero, rank_zero, np.zeros((1, d))
         else:
             transition, innovation = _collapse_if_constant(values["transition"]), _collapse_if_constant(innovation)
             drift = _collapse_if_constant(values["drift"])
             scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation]).reshape(-1, d, d)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
-                decay, left, right = np.ascontiguousarray(diagonal), no_columns, no_columns
+                decay, left, right = np.ascontiguousarray(diagonal), rank_zero, rank_zero
             else:
                 decay, right = np.zeros((1, d)), transition
                 left = np.broadcast_to(np.eye(d), transition.shape).copy()
@@ -113,7 +115,7 @@ class ProcessSource:
             drift,
             scale,
             transpose_roots(roots),
-            read,
+            loading,
             offset,
         )
 
@@ -141,7 +143,7 @@ class LearnerSource:
     n_t), where n_t = sigma sum_{s<t} x_s w_s is a random walk. Its transition is the identity; that of mu_t is not.
     """
 
-    reads_path = False
+    needs_path = False
     second_input = "start_root"
 
     def __init__(self, belief: TensorVariable, reward: TensorVariable, rho_env: TensorVariable | None) -> None:
@@ -158,20 +160,19 @@ class LearnerSource:
         k = context.shape[1]
         root = values["start_root"]
         beliefs = covariance_path(root @ root.T, context, sigma)
-        rho_env, spread = self._rho_env_prior(values)
+        rho_env_mean, rho_env_root = self._rho_env_prior(values)
         past_context = context[:-1]
-        sums = np.concatenate(
-            [np.zeros((1, k, k)), np.cumsum(past_context[:, :, None] * past_context[:, None, :], axis=0)]
-        )
+        products = past_context[:, :, None] * past_context[:, None, :]
+        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(products, axis=0)])
         scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
         rho_env_weight = scaled_covariance @ sums
-        no_columns = np.zeros((1, 0, 2 * k))
+        rank_zero = np.zeros((1, 0, 2 * k))
         return Dynamics(
-            np.concatenate([np.zeros(k), rho_env]),
-            np.concatenate([np.zeros_like(spread), spread]),
+            np.concatenate([np.zeros(k), rho_env_mean]),
+            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
             np.empty((0, 2 * k)),
-            no_columns,
-            no_columns,
+            rank_zero,
+            rank_zero,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
             np.concatenate([past_context, np.zeros_like(past_context)], axis=1)[:, None, :],
@@ -210,12 +211,12 @@ class PredictionErrorSource(LearnerSource):
     def dynamics(self, values: Values) -> Dynamics:
         past_context, gain = values["chosen_context"][:-1], values["gain"]
         k = past_context.shape[1]
-        rho_env, spread = self._rho_env_prior(values)
+        rho_env_mean, rho_env_root = self._rho_env_prior(values)
         # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
         moves = np.concatenate([gain, np.zeros_like(gain)], axis=1)
         return Dynamics(
-            np.concatenate([values["start_mean"], rho_env]),
-            np.concatenate([np.zeros_like(spread), spread]),
+            np.concatenate([values["start_mean"], rho_env_mean]),
+            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
             np.empty((0, 2 * k)),
             moves[:, None, :],
             np.concatenate([-past_context, past_context], axis=1)[:, None, :],
@@ -230,7 +231,7 @@ class PredictionErrorSource(LearnerSource):
 class FoldSource:
     """Gaussian weights, one vector for each fold of decisions; with a single fold the beliefs are constant."""
 
-    reads_path = True
+    needs_path = True
 
     def __init__(self, weights: TensorVariable, fold: TensorVariable, shape: tuple[int, int]) -> None:
         self.variables = [weights]
@@ -256,13 +257,13 @@ class FoldSource:
         begins = np.diff(fold) != 0
         drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
         same = _collapse_if_constant(roots)
-        no_columns = np.zeros((1, 0, d))
+        rank_zero = np.zeros((1, 0, d))
         return Dynamics(
             mean[fold[0]].copy(),
             roots[fold[0]].copy(),
             np.where(begins[:, None], 0.0, np.ones((1, d))),
-            no_columns,
-            no_columns,
+            rank_zero,
+            rank_zero,
             drift,
             begins.astype(np.float64),
             transpose_roots(same if len(same) == 1 else roots[fold[1:]]),
@@ -299,8 +300,8 @@ def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
         return None
     if belief is inside[0]:
         return ProcessSource(belief)
-    reading = _linear_reading(model, inside[0], belief)
-    return None if reading is None else ProcessSource(inside[0], reading)
+    linear_map = _linear_map(model, inside[0], belief)
+    return None if linear_map is None else ProcessSource(inside[0], linear_map)
 
 
 def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
@@ -333,10 +334,10 @@ def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:
     return FoldSource(weights, fold, (count, features))
 
 
-def _linear_reading(
+def _linear_map(
     model: pm.Model, process: TensorVariable, belief: TensorVariable
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """read and offset with belief_t = read state_t + offset_t, from unit vectors; None if the belief is not linear."""
+    """loading and offset with belief_t = loading state_t + offset_t, from unit vectors; None if it is not linear."""
     times, d = model.eval_rv_shapes()[process.name]
     value = model.rvs_to_values[process]
     (graph,) = model.replace_rvs_by_values([belief])
@@ -347,11 +348,11 @@ def _linear_reading(
     if offset.ndim != 2 or len(offset) != times:
         return None
     units = [evaluate(np.tile(unit, (times, 1))) - offset for unit in np.eye(d)]
-    read = np.stack(units, axis=-1)
+    loading = np.stack(units, axis=-1)
     trial = np.random.default_rng(0).standard_normal((times, d))
-    if not np.allclose(np.einsum("tij,tj->ti", read, trial) + offset, evaluate(trial)):
+    if not np.allclose(np.einsum("tij,tj->ti", loading, trial) + offset, evaluate(trial)):
         return None
-    return (read[0] if np.array_equal(read, np.broadcast_to(read[0], read.shape)) else read), offset
+    return (loading[0] if np.array_equal(loading, np.broadcast_to(loading[0], loading.shape)) else loading), offset
 
 
 def transpose_roots(roots: np.ndarray) -> np.ndarray:

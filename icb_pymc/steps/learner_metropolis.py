@@ -109,11 +109,11 @@ class LearnerMetropolis(SeededStep):
 
     def _propose(self, point: Point, move: int) -> Point:
         scale = np.exp(self.log_scale[move])
-        moved = dict(point)
+        proposal = dict(point)
         for value in self.vars:
-            value_now = point[value.name]
-            moved[value.name] = np.asarray(value_now + scale * self.rng.standard_normal(np.shape(value_now)))
-        return moved
+            current = point[value.name]
+            proposal[value.name] = np.asarray(current + scale * self.rng.standard_normal(np.shape(current)))
+        return proposal
 
     def _evaluate(self, point: Point, noise: np.ndarray | None = None) -> _Evaluation:
         learning = self._learning(point)

@@ -130,7 +130,7 @@ class LinearGaussianModel:
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
         rows, first = contrasts.values, contrasts.first
         time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        offset = dynamics.offset if dynamics.offset.ndim == 1 else dynamics.offset[time]
+        offset = dynamics.belief_offset if dynamics.belief_offset.ndim == 1 else dynamics.belief_offset[time]
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
             sampling_loading = multiply_rows(rows, self._root(values, dynamics), time)
@@ -139,7 +139,7 @@ class LinearGaussianModel:
             *dynamics[:8],
             first,
             (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
-            np.ascontiguousarray(multiply_rows(rows, dynamics.read, time)),
+            np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
             np.ascontiguousarray(sampling_loading),
         )
         return dynamics, space
@@ -160,7 +160,7 @@ class LinearGaussianModel:
         self, values: Values, dynamics: Dynamics, space: StateSpace, noise: Noise, rng: np.random.Generator
     ) -> Point:
         """Values of the variables for this noise."""
-        if self._source.reads_path or self.with_rho:
+        if self._source.needs_path or self.with_rho:
             states = np.empty((len(space.first) - 1, len(space.start_mean)))
             path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
         else:
@@ -206,7 +206,7 @@ class LinearGaussianModel:
 
 
 def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
-    return (dynamics.read @ states[:, :, None])[:, :, 0] + dynamics.offset
+    return (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
 
 
 def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:

@@ -70,8 +70,12 @@ class RewardGibbs(SeededStep):
         """The rewards of a Bayesian learner, and their Gaussian rho_env."""
         if is_learner_reward(model, var):
             return True
-        readers = children(model, var) if has_op(var, MvNormalRV) else []
-        return len(readers) == 1 and is_learner_reward(model, readers[0]) and is_rho_env_of(model, var, readers[0])
+        dependents = children(model, var) if has_op(var, MvNormalRV) else []
+        return (
+            len(dependents) == 1
+            and is_learner_reward(model, dependents[0])
+            and is_rho_env_of(model, var, dependents[0])
+        )
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Draw rho_env and all rewards given rho, then update them given its noise."""
@@ -84,7 +88,7 @@ class RewardGibbs(SeededStep):
         learning, values = self._learning(point), self._read(point)
         gains, precision = self._prepare(learning)
         rho, rho_env = values["rho"], values["rho_env"]
-        moved = dict(point)
+        updated = dict(point)
         if self._rho_env is not None:
             rho_env = draw_rho_env(
                 gains,
@@ -96,23 +100,22 @@ class RewardGibbs(SeededStep):
                 np.linalg.inv(values["prior_covariance"]),
                 self.rng.standard_normal(len(rho_env)),
             )
-            moved[self._rho_env] = rho_env
+            updated[self._rho_env] = rho_env
         reward = np.empty(len(rho))
         draw_reward_path(gains, learning.start_mean, rho_env, rho, self.rng.standard_normal(len(rho)), reward)
-        moved[self._reward] = reward
-        return moved
+        updated[self._reward] = reward
+        return updated
 
     def _slice(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         assert self._choice is not None
         choice, learning, values = self._choice, self._learning(point), self._read(point)
         context, noise = learning.chosen_context, learning.noise(point[self._rho])
         # If rho_env is not sampled, only the rewards rotate, around their mean given rho_env.
-        centre, fresh_rho_env = values["rho_env"], np.zeros(context.shape[1])
+        k = context.shape[1]
+        centre, fresh_rho_env = values["rho_env"], np.zeros(k)
         if self._rho_env is not None:
             centre = values["prior_mean"]
-            fresh_rho_env = np.linalg.cholesky(values["prior_covariance"]) @ self.rng.standard_normal(
-                len(fresh_rho_env)
-            )
+            fresh_rho_env = np.linalg.cholesky(values["prior_covariance"]) @ self.rng.standard_normal(k)
         mean_reward = context @ centre
         deviation = learning.reward - mean_reward
         fresh = context @ fresh_rho_env + learning.sigma * self.rng.standard_normal(len(deviation))
@@ -123,10 +126,12 @@ class RewardGibbs(SeededStep):
             return choice(point, rho).sum(), (reward, rho)
 
         angle, (reward, rho) = elliptical_slice(at_angle, choice(point, point[self._rho]).sum(), self.rng)
-        moved = {**point, self._reward: reward, self._rho: rho}
+        updated = {**point, self._reward: reward, self._rho: rho}
         if self._rho_env is not None:
-            moved[self._rho_env] = centre + np.cos(angle) * (values["rho_env"] - centre) + np.sin(angle) * fresh_rho_env
-        return moved, [{"reward_slice_angle": abs(angle)}]
+            updated[self._rho_env] = (
+                centre + np.cos(angle) * (values["rho_env"] - centre) + np.sin(angle) * fresh_rho_env
+            )
+        return updated, [{"reward_slice_angle": abs(angle)}]
 
     def _prepare(self, learning: Learning) -> tuple[RewardGains, np.ndarray]:
         if self._prepared is None or self._beliefs is not learning.beliefs:

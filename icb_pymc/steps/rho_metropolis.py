@@ -95,5 +95,5 @@ class RhoMetropolis(SeededStep):
 
 def find_choice(model: pm.Model, rho: TensorVariable) -> TensorVariable | None:
     """The `SoftmaxChoice` that depends on `rho` (time, feature), if nothing else does."""
-    readers = children(model, rho) if rho.type.ndim == 2 else []
-    return readers[0] if len(readers) == 1 and has_op(readers[0], SoftmaxChoiceRV) else None
+    dependents = children(model, rho) if rho.type.ndim == 2 else []
+    return dependents[0] if len(dependents) == 1 and has_op(dependents[0], SoftmaxChoiceRV) else None

@@ -41,7 +41,7 @@ class ProcessPart(ProcessSource):
 class ConstantPart:
     """A Gaussian variable that is the same at all times, of any shape."""
 
-    reads_path = False
+    needs_path = False
 
     def __init__(self, variable: TensorVariable, shape: tuple[int, ...], times: int) -> None:
         self.variables = [variable]
@@ -83,7 +83,7 @@ class AgentWalksPart:
     decider : (T,)
     """
 
-    reads_path = True
+    needs_path = True
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         self.variables = [variable]
@@ -105,10 +105,10 @@ class AgentWalksPart:
     def dynamics(self, values: Values) -> Dynamics:
         start, k = covariance_root(values["start_covariance"]), len(values["start_covariance"])
         roots = np.zeros((self._times - 1, self._agents, k, k))
-        decider_roots = np.sqrt(self._gaps(values)[1:])[:, None, None] * covariance_root(
-            values["innovation_covariance"]
+        innovation_root = covariance_root(values["innovation_covariance"])
+        roots[np.arange(self._times - 1), self._agent[1:]] = (
+            np.sqrt(self._gaps(values)[1:])[:, None, None] * innovation_root
         )
-        roots[np.arange(self._times - 1), self._agent[1:]] = decider_roots
         d = self._agents * k
         move_root = transpose_roots(roots.reshape(self._times - 1, d, k))
         return _dynamics(np.zeros(d), np.kron(np.eye(self._agents), start), np.ones(1), move_root)
@@ -134,20 +134,20 @@ class AgentWalksPart:
 
 
 class SummedSource:
-    """Beliefs read_t state_t + offset_t, where the state has a block for each part.
+    """Beliefs loading_t state_t + offset_t, where the state has a block for each part.
 
     Parameters
     ----------
     parts : list of Part
     sizes : list of int
         Sizes of their states.
-    read, offset : (T, k, d), (T, k)
+    loading, offset : (T, k, d), (T, k)
     """
 
-    reads_path = True
+    needs_path = True
 
-    def __init__(self, parts: list[Part], sizes: list[int], read: np.ndarray, offset: np.ndarray) -> None:
-        self._parts, self._sizes, self._read, self._offset = parts, sizes, read, offset
+    def __init__(self, parts: list[Part], sizes: list[int], loading: np.ndarray, offset: np.ndarray) -> None:
+        self._parts, self._sizes, self._loading, self._offset = parts, sizes, loading, offset
         self.variables = [part.variables[0] for part in parts]
         self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
 
@@ -177,7 +177,7 @@ class SummedSource:
             _stack_rows([block.drift for block in blocks]),
             scale,
             _stack_diagonally(roots),
-            self._read,
+            self._loading,
             self._offset,
         )
 
@@ -218,16 +218,16 @@ def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
             parts.append(ConstantPart(rv, shapes[rv.name], times))
         else:
             return None
-    reading = _linear_reading(model, belief, parts, [shapes[rv.name] for rv in inside])
-    return None if reading is None else SummedSource(parts, *reading)
+    linear_map = _linear_map(model, belief, parts, [shapes[rv.name] for rv in inside])
+    return None if linear_map is None else SummedSource(parts, *linear_map)
 
 
-def _linear_reading(
+def _linear_map(
     model: pm.Model, belief: TensorVariable, parts: list[Part], shapes: list[tuple[int, ...]]
 ) -> tuple[list[int], np.ndarray, np.ndarray] | None:
-    """Sizes of the parts' states, and read and offset with belief_t = read_t state_t + offset_t; None if not linear.
+    """Sizes of the parts' states, and loading and offset with belief_t = loading_t state_t + offset_t.
 
-    They are found by evaluating the graph at unit vectors.
+    They are found by evaluating the graph at unit vectors; None if the belief is not linear.
     """
     inputs = [model.rvs_to_values[part.variables[0]] for part in parts]
     (graph,) = model.replace_rvs_by_values([belief])
@@ -246,10 +246,10 @@ def _linear_reading(
         for unit in np.eye(path.shape[1]):
             (value,) = part.to_values({}, np.tile(unit, (len(offset), 1)), Noise(*[np.empty(0)] * 3), rng)
             columns.append(evaluate(*zeros[:i], value, *zeros[i + 1 :]) - offset)
-    read = np.stack(columns, axis=-1)
+    loading = np.stack(columns, axis=-1)
     states = np.concatenate(paths, axis=1)
-    is_linear = np.allclose((read @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
-    return ([path.shape[1] for path in paths], read, offset) if is_linear else None
+    is_linear = np.allclose((loading @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
+    return ([path.shape[1] for path in paths], loading, offset) if is_linear else None
 
 
 def _is_process(rv: TensorVariable) -> bool:
@@ -259,10 +259,10 @@ def _is_process(rv: TensorVariable) -> bool:
 def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray, root: np.ndarray) -> Dynamics:
     """A block without a transition (F = I)."""
     d = len(start_mean)
-    no_columns = np.zeros((1, 0, d))
+    rank_zero = np.zeros((1, 0, d))
     none = np.empty((0, d))
     return Dynamics(
-        start_mean, start_root, none, no_columns, no_columns, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d)
+        start_mean, start_root, none, rank_zero, rank_zero, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d)
     )
 
 

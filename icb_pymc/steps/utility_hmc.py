@@ -319,12 +319,12 @@ class UtilityHMC(SeededStep):
         return np.concatenate([np.ravel(point[name]) for name in self._hyper]) if self._hyper else np.empty(0)
 
     def _with_hyper(self, point: Point, vector: np.ndarray) -> Point:
-        moved, begin = dict(point), 0
+        updated, begin = dict(point), 0
         for name in self._hyper:
             end = begin + np.size(point[name])
-            moved[name] = vector[begin:end].reshape(np.shape(point[name]))
+            updated[name] = vector[begin:end].reshape(np.shape(point[name]))
             begin = end
-        return moved
+        return updated
 
     def _log_prior(self, point: Point) -> float:
         with np.errstate(all="ignore"):

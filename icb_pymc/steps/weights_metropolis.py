@@ -99,14 +99,14 @@ def find_choice_by_fold(model: pm.Model, weights: TensorVariable) -> TensorVaria
     """The `SoftmaxChoice` that depends on `weights` (fold, feature) through `constant_within`, if nothing else does."""
     if not (has_op(weights, GAUSSIAN) or has_op(weights, FLAT)) or weights.type.ndim != 2:
         return None
-    readers = children(model, weights)
-    if len(readers) != 1 or not has_op(readers[0], SoftmaxChoiceRV):
+    dependents = children(model, weights)
+    if len(dependents) != 1 or not has_op(dependents[0], SoftmaxChoiceRV):
         return None
-    utility = parameters(readers[0])[0]
+    utility = parameters(dependents[0])[0]
     if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
         return None
     belief = utility.owner.inputs[0]
-    return readers[0] if has_op(belief, ConstantWithin) and belief.owner.inputs[0] is weights else None
+    return dependents[0] if has_op(belief, ConstantWithin) and belief.owner.inputs[0] is weights else None
 
 
 def _fold_first(fold: np.ndarray, folds: int) -> np.ndarray:

@@ -70,7 +70,7 @@ SECOND = {
     "constants of different scales": (of_different_scales, np.kron(SAME, np.diag([1.0, 0.25]))),
     "walks": (walks, dense_covariance()),
     "a decaying process": (decaying, process_covariance(0.5 * np.eye(2)).reshape(14, 14)),
-    "a reading of a process": (twice_the_first, np.kron(4 * FIRST, np.ones((2, 2)))),
+    "a linear function of a process": (twice_the_first, np.kron(4 * FIRST, np.ones((2, 2)))),
 }
 
 
