@@ -154,10 +154,10 @@ def test_the_gaussian_and_the_residual_add_up_to_the_posterior(kind):
     dense, differences = Dense.of(reference), []
     for seed in range(4):
         position, _ = random_position(reference, seed)
-        around = to_vector(position.noise)
-        noise_from_zero = dense.centre + around
+        centred_noise = to_vector(position.noise)
+        noise_from_zero = dense.centre + centred_noise
         posterior = log_likelihood(reference.space.first, position.contrasts) - 0.5 * noise_from_zero @ noise_from_zero
-        gaussian = -0.5 * around @ np.linalg.solve(dense.covariance, around)
+        gaussian = -0.5 * centred_noise @ np.linalg.solve(dense.covariance, centred_noise)
         differences.append(posterior - gaussian - position.log_residual)
     np.testing.assert_allclose(differences, differences[0], atol=1e-7)
 
@@ -176,9 +176,9 @@ def test_the_trajectory_is_that_of_a_plain_leapfrog_in_the_space_of_the_noise(ki
     assert abs(expected) > 1e-6
     assert energy_error == pytest.approx(expected, abs=1e-6)
     # The proposal is complete: the next trajectory can start from it.
-    located = make_position(reference, proposal.noise)
-    np.testing.assert_allclose(proposal.contrasts, located.contrasts, atol=1e-7)
-    assert proposal.log_residual == pytest.approx(located.log_residual, abs=1e-7)
+    recomputed = make_position(reference, proposal.noise)
+    np.testing.assert_allclose(proposal.contrasts, recomputed.contrasts, atol=1e-7)
+    assert proposal.log_residual == pytest.approx(recomputed.log_residual, abs=1e-7)
 
 
 def test_a_trajectory_does_not_modify_its_starting_position():
@@ -197,10 +197,10 @@ def test_a_trajectory_with_its_final_velocity_reversed_leads_back(kind):
     velocity = to_vector(draw_centred_noise(reference, fresh))
     _, end_velocity = dense.leapfrog(reference, to_vector(position.noise), velocity, 4, 2.0)
     back = np.linalg.lstsq(matrix_of_draw(reference), -end_velocity, rcond=None)[0]
-    there, energy_error = hmc_trajectory(reference, position, fresh, 4, 2.0)
-    again, energy_back = hmc_trajectory(reference, there, fresh_from_vector(reference.space, back), 4, 2.0)
-    np.testing.assert_allclose(to_vector(again.noise), to_vector(position.noise), atol=1e-6)
-    np.testing.assert_allclose(again.contrasts, position.contrasts, atol=1e-6)
+    proposal, energy_error = hmc_trajectory(reference, position, fresh, 4, 2.0)
+    returned, energy_back = hmc_trajectory(reference, proposal, fresh_from_vector(reference.space, back), 4, 2.0)
+    np.testing.assert_allclose(to_vector(returned.noise), to_vector(position.noise), atol=1e-6)
+    np.testing.assert_allclose(returned.contrasts, position.contrasts, atol=1e-6)
     assert energy_back == pytest.approx(-energy_error, abs=1e-6)
 
 
@@ -255,12 +255,16 @@ def test_noise_transferred_to_another_model_has_the_covariance_of_that_model(kin
     """It is linear in the noise, N(0, S) before, and in fresh normals: unit vectors give the covariance."""
     before, after = two_models(kind)
     space = before.space
-    still, none = fresh_from_vector(space, np.zeros(fresh_size(space))), from_vector(space, np.zeros(noise_size(space)))
+    zero_fresh, zero_noise = (
+        fresh_from_vector(space, np.zeros(fresh_size(space))),
+        from_vector(space, np.zeros(noise_size(space))),
+    )
     of_noise = [
-        to_vector(transfer_noise(before, after, from_vector(space, unit), still)) for unit in np.eye(noise_size(space))
+        to_vector(transfer_noise(before, after, from_vector(space, unit), zero_fresh))
+        for unit in np.eye(noise_size(space))
     ]
     of_fresh = [
-        to_vector(transfer_noise(before, after, none, fresh_from_vector(space, unit)))
+        to_vector(transfer_noise(before, after, zero_noise, fresh_from_vector(space, unit)))
         for unit in np.eye(fresh_size(space))
     ]
     covariance = np.transpose(of_noise) @ Dense.of(before).covariance @ of_noise + np.transpose(of_fresh) @ of_fresh
@@ -280,7 +284,7 @@ def test_noise_transferred_to_the_same_model_does_not_change(kind):
 def test_a_transfer_back_with_the_final_measurements_recovers_the_noise(kind):
     before, after = two_models(kind)
     space, (position, fresh) = before.space, random_position(before)
-    there = transfer_noise(before, after, position.noise, fresh)
+    transferred = transfer_noise(before, after, position.noise, fresh)
     # The measurements of the path under the first model, and under the other one.
     one, other = Dense.of(before), Dense.of(after)
     error = np.empty(space.offset.size)
@@ -288,11 +292,11 @@ def test_a_transfer_back_with_the_final_measurements_recovers_the_noise(kind):
     measured = one.matrix @ to_vector(fresh.path) + error
     expected_noise = one.matrix.T @ np.linalg.solve(one.matrix @ one.matrix.T + one.measurement_noise, measured)
     noise_from_zero = to_vector(position.noise) + expected_noise
-    ended_with = other.matrix @ noise_from_zero + measured - one.matrix @ noise_from_zero
+    final_measurements = other.matrix @ noise_from_zero + measured - one.matrix @ noise_from_zero
     # Normals that give these measurements: one for each row, and none that the rows of a decision share.
     counts = np.diff(space.first)
     common = np.repeat(np.where(counts == 1, after.data.common_variance, 0.0), counts)
-    rows, none = ended_with / np.sqrt(after.data.variance + common), np.zeros(space.first.size - 1)
-    silent = from_vector(space, np.zeros(noise_size(space)))
-    back = transfer_noise(after, before, there, FreshNoise(silent, rows, none))
+    rows, zero_common = final_measurements / np.sqrt(after.data.variance + common), np.zeros(space.first.size - 1)
+    zero_noise = from_vector(space, np.zeros(noise_size(space)))
+    back = transfer_noise(after, before, transferred, FreshNoise(zero_noise, rows, zero_common))
     np.testing.assert_allclose(to_vector(back), to_vector(position.noise), atol=1e-9)
