@@ -21,7 +21,7 @@ from icb_pymc.results.posterior import decisions_in
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
-from icb_pymc.steps.linear_gaussian import Found, LinearGaussianModel, find_linear_gaussian
+from icb_pymc.steps.linear_gaussian import LinearGaussianModel, LinearGaussianParts, find_linear_gaussian
 
 # Of the average over contrasts where a decision has several alternatives.
 POINTS = 1024
@@ -132,7 +132,7 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
     return one_step_ahead(declare, decisions_in(trace), given, start=start, progressbar=progressbar)
 
 
-def _forecast(model: pm.Model, found: Found, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:
+def _forecast(model: pm.Model, found: LinearGaussianParts, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:
     """Log probabilities of all choices, and how many draws of hyperparameters counted at the end."""
     reader = LinearGaussianModel(model, found, with_rho=False)
     point = model.initial_point()

@@ -1,5 +1,5 @@
-"""How fast the samplers are, side by side in one run: `icb bench`.
+"""A comparison of the samplers in one run: `icb bench`.
 
-- `tables`: what is measured and printed. `measure`: one sampler on one problem, in a process of its own.
-- `noncentred`: the models as NUTS likes them. `psytrack_mode`: PsyTrack's model by both packages.
+- `tables`: the tables. `measure`: one sampler on one problem, in a separate process.
+- `noncentred`: the models in the form that suits NUTS. `psytrack_mode`: PsyTrack's model by both packages.
 """

@@ -1,6 +1,6 @@
-"""NB-ICB and B-ICB written for NUTS: all that is sampled is standard normal noise.
+"""NB-ICB and B-ICB in non-centred form for NUTS: all sampled variables are standard normal noise.
 
-This is the best that we could do for NUTS; in the declared graphs beliefs and rho are centred, and it is slower still.
+This is the fastest form for NUTS that we found; on the models of this package, which are centred, it is slower still.
 """
 
 import numpy as np
@@ -17,30 +17,34 @@ from icb_pymc.models.nb_icb import paper
 DIMS = ("time", "feature")
 
 
-def nb_icb_by_noise(decisions: xr.Dataset) -> pm.Model:
+def nb_icb_noncentred(decisions: xr.Dataset) -> pm.Model:
     """NB-ICB at the published hyperparameters."""
     settings = paper(decisions).hyperparameters
     with decisions_model(decisions) as model:
-        moves, strays = pm.Normal("moves", dims=DIMS), pm.Normal("strays", dims=DIMS)
-        # Sums of products, not dots, which are slow without BLAS.
-        root, width = (np.linalg.cholesky(settings[name]) for name in ("innovation_covariance", "sampling_covariance"))
+        moves, sampling_noise = pm.Normal("moves", dims=DIMS), pm.Normal("sampling_noise", dims=DIMS)
+        # Sums of products instead of dot products, which are slow without BLAS.
+        root, sampling_root = (
+            np.linalg.cholesky(settings[name]) for name in ("innovation_covariance", "sampling_covariance")
+        )
         path = pt.cumsum((root * moves[:, None, :]).sum(axis=-1), axis=0)
         belief = pm.Deterministic("belief", settings["start_mean"] + path, dims=DIMS)
-        rho = belief + (width * strays[:, None, :]).sum(axis=-1)
+        rho = belief + (sampling_root * sampling_noise[:, None, :]).sum(axis=-1)
         choose(linear_utility(rho, model["context"], settings["alpha"]))
     return model
 
 
-def b_icb_by_noise(decisions: xr.Dataset, sigma: float = 0.10, alpha: float = 20.0, strength: float = 10.0) -> pm.Model:
-    """B-ICB with a known strength: covariances of beliefs are then numbers, and only their means need a scan."""
+def b_icb_noncentred(
+    decisions: xr.Dataset, sigma: float = 0.10, alpha: float = 20.0, strength: float = 10.0
+) -> pm.Model:
+    """B-ICB with a known strength, so that the covariances of beliefs are constants and only the means need a scan."""
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
         chosen = chosen_context()
         beliefs = covariance_path(sigma**2 / strength * np.eye(features), chosen.eval(), sigma)
-        environment, felt = pm.Normal("environment", dims="feature"), pm.Normal("felt", dims="time")
-        strays = pm.Normal("strays", dims=DIMS)
-        rho_env = pm.Deterministic("rho_env", -1 / features + 2 / features * environment, dims="feature")
-        reward = (chosen * rho_env).sum(axis=-1) + sigma * felt
+        rho_env_noise, reward_noise = pm.Normal("rho_env_noise", dims="feature"), pm.Normal("reward_noise", dims="time")
+        sampling_noise = pm.Normal("sampling_noise", dims=DIMS)
+        rho_env = pm.Deterministic("rho_env", -1 / features + 2 / features * rho_env_noise, dims="feature")
+        reward = (chosen * rho_env).sum(axis=-1) + sigma * reward_noise
         start = pt.as_tensor(np.full(features, -1 / features))
         later = pytensor.scan(
             lambda gain, context, reward_t, mean: mean + gain * (reward_t - (mean * context).sum()),
@@ -49,6 +53,6 @@ def b_icb_by_noise(decisions: xr.Dataset, sigma: float = 0.10, alpha: float = 20
             return_updates=False,
         )
         belief = pm.Deterministic("belief", pt.concatenate([start[None], later]), dims=DIMS)
-        rho = belief + (beliefs.root * strays[:, None, :]).sum(axis=-1)
+        rho = belief + (beliefs.root * sampling_noise[:, None, :]).sum(axis=-1)
         choose(linear_utility(rho, model["context"], alpha))
     return model

@@ -1,4 +1,4 @@
-"""The mode and evidence of a dynamic logit, by PsyTrack and by us: alpha = 1, no strays, a scale for each feature."""
+"""A dynamic logit (alpha = 1, rho = belief, one scale per feature) by PsyTrack and by this package: its evidence."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ START_DEVIATION = 16.0
 
 
 def by_psytrack(decisions: xr.Dataset) -> dict[str, float]:
-    """PsyTrack's decoupled Laplace."""
+    """PsyTrack's decoupled Laplace method."""
     import psytrack
 
     difference, first_chosen = _two_alternatives(decisions)
@@ -24,7 +24,7 @@ def by_psytrack(decisions: xr.Dataset) -> dict[str, float]:
 
 
 def by_laplace(decisions: xr.Dataset) -> dict[str, float]:
-    """`fit(method="laplace")` of NB-ICB with the same settings and flat priors of the scales."""
+    """`fit(method="laplace")` of NB-ICB with the same settings and flat priors on the scales."""
     import pymc as pm
 
     from icb_pymc.sample.fitting import fit

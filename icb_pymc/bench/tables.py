@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.bench.measure import AGREED, cold_and_warm
+from icb_pymc.bench.measure import MAX_RHAT, measure_cold_and_warm
 
-# Of the table of a very long log.
-LONG_TUNE, LONG_DRAWS, LONG_AGREED = 80, 200, 1.05
-KERNELS = {
+# Settings of `long_table`.
+LONG_TUNE, LONG_DRAWS, LONG_MAX_RHAT = 80, 200, 1.05
+SAMPLER_NAMES = {
     "engine": "the engine",
     "gibbs": "exact Gibbs/MH steps",
     "paper": "the paper's kernel",
@@ -21,48 +21,48 @@ KERNELS = {
 
 
 def sampler_table(models: list[str], kernels: list[str], actions: list[int], steps: int, limit: float) -> Iterator[str]:
-    """Effective draws per second, and seconds to agreement, line by line as they are measured."""
-    yield f"four chains, one core, T = {steps}, k = 8: effective draws of beliefs (ESS) per second, tuning included:"
-    yield "of the worst component (in bulk, and of its 5% and 95% quantiles: tails), and the median in bulk;"
-    yield f"seconds from the start, compiled code at hand (warm) or not (cold), until the worst R-hat is < {AGREED};"
-    yield "R-hat and worst ESS of that run, or of the longest within the limit"
-    heads = (
+    """Effective sample size per second, and seconds until convergence, line by line as they are measured."""
+    yield f"four chains, one core, T = {steps}, k = 8: effective sample size (ESS) of beliefs per second with tuning:"
+    yield "of the worst component (bulk, and tails: the 5% and 95% quantiles), and the median over components (bulk);"
+    yield f"seconds from the start until the worst R-hat is < {MAX_RHAT}, with compiled code (warm) or without (cold);"
+    yield "R-hat and worst ESS of that run, or of the longest run within the limit"
+    headings = (
         f"{'worst ESS/s':>12}{'engine is':>11}{'tails':>9}{'median':>9}{'warm s':>9}{'cold s':>9}{'R-hat':>7}{'ESS':>7}"
     )
-    yield f"{'model':<8}{'A':>2}  {'sampler':<22}{heads}"
+    yield f"{'model':<8}{'A':>2}  {'sampler':<22}{headings}"
     for model in models:
         for count in actions:
             engine: float | None = None
             for kernel in kernels:
-                row = f"{model:<8}{count:>2}  {KERNELS[kernel]:<22}"
+                row = f"{model:<8}{count:>2}  {SAMPLER_NAMES[kernel]:<22}"
                 if kernel == "nutpie" and find_spec("nutpie") is None:
                     yield f"{row}{'not installed':>12}"
                     continue
-                asked = {"model": model, "kernel": kernel, "steps": steps, "actions": count, "limit": limit}
-                found = cold_and_warm(asked)
-                if kernel == "engine" and "error" not in found:
-                    engine = found["worst"] / found["drawing"]
-                yield row + _figures(found, limit, None if kernel == "engine" else engine)
+                request = {"model": model, "kernel": kernel, "steps": steps, "actions": count, "limit": limit}
+                result = measure_cold_and_warm(request)
+                if kernel == "engine" and "error" not in result:
+                    engine = result["worst"] / result["drawing"]
+                yield row + _format_result(result, limit, None if kernel == "engine" else engine)
 
 
-def _figures(found: dict[str, Any], limit: float, engine: float | None) -> str:
-    if "error" in found:
-        return f"  failed: {found['error']}"
-    worst, tail, median = (found[name] / found["drawing"] for name in ("worst", "tail", "median"))
+def _format_result(result: dict[str, Any], limit: float, engine: float | None) -> str:
+    if "error" in result:
+        return f"  failed: {result['error']}"
+    worst, tail, median = (result[name] / result["drawing"] for name in ("worst", "tail", "median"))
     times = "" if engine is None else f"{engine / worst:,.0f} x"
-    warm, cold = f"{found['seconds']:.1f}", f"{found['seconds'] + found['compiling']:.1f}"
-    if found["rhat"] >= AGREED:
-        warm = cold = f"> {max(limit, found['seconds']):.0f}"
-    rates = f"{_rate(worst):>12}{times:>11}{_rate(tail):>9}{_rate(median):>9}"
-    return f"{rates}{warm:>9}{cold:>9}{found['rhat']:>7.3f}{found['worst']:>7.0f}"
+    warm, cold = f"{result['seconds']:.1f}", f"{result['seconds'] + result['compiling']:.1f}"
+    if result["rhat"] >= MAX_RHAT:
+        warm = cold = f"> {max(limit, result['seconds']):.0f}"
+    rates = f"{_format_rate(worst):>12}{times:>11}{_format_rate(tail):>9}{_format_rate(median):>9}"
+    return f"{rates}{warm:>9}{cold:>9}{result['rhat']:>7.3f}{result['worst']:>7.0f}"
 
 
-def _rate(value: float) -> str:
+def _format_rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def growth_table(lengths: list[int]) -> Iterator[str]:
-    """Time of a draw of the engine and of Laplace's method as the log grows."""
+    """Time per draw of the engine, and of Laplace's method, as the log grows."""
     from icb_pymc.models.nb_icb import paper
     from icb_pymc.results.inference_data import group
     from icb_pymc.sample.fitting import fit
@@ -73,7 +73,7 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
     yield f"{'T':>8}{'engine ms/draw':>16}{'us/(draw T)':>13}{'steps':>7}{'laplace s':>11}"
     for steps in lengths:
         decisions = simulate("sampling", steps=steps, seed=0)
-        given = paper(decisions).hyperparameters
+        hyperparameters = paper(decisions).hyperparameters
         every = max(1, steps // 500)
         options: dict[str, Any] = {"every": every, "log_likelihood": False, "progressbar": False, "seed": 0}
         trace = fit(
@@ -84,19 +84,19 @@ def growth_table(lengths: list[int]) -> Iterator[str]:
             tune=100,
             chains=1,
             cores=1,
-            hyperparameters=given,
+            hyperparameters=hyperparameters,
             **options,
         )
         per_draw = float(trace.attrs["drawing_seconds"]) / 150
-        taken = float(group(trace, "sample_stats")["hmc_steps"].mean())
+        steps_per_draw = float(group(trace, "sample_stats")["hmc_steps"].mean())
         started = time.perf_counter()
-        fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=given, **options)
+        fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=hyperparameters, **options)
         laplace = time.perf_counter() - started
-        yield f"{steps:>8}{1e3 * per_draw:>16.2f}{1e6 * per_draw / steps:>13.2f}{taken:>7.1f}{laplace:>11.2f}"
+        yield f"{steps:>8}{1e3 * per_draw:>16.2f}{1e6 * per_draw / steps:>13.2f}{steps_per_draw:>7.1f}{laplace:>11.2f}"
 
 
 def long_table(steps: int) -> Iterator[str]:
-    """A very long log: seconds of Laplace's method, and of the engine until its chains agree."""
+    """A very long log: seconds of Laplace's method, and of the engine until its chains converge."""
     from icb_pymc.assess.convergence import bulk_ess, rank_rhat
     from icb_pymc.models.nb_icb import paper
     from icb_pymc.results.inference_data import group
@@ -104,30 +104,38 @@ def long_table(steps: int) -> Iterator[str]:
     from icb_pymc.sample.simulation import simulate
 
     decisions = simulate("sampling", steps=steps, seed=0)
-    given = paper(decisions).hyperparameters
+    hyperparameters = paper(decisions).hyperparameters
     options: dict[str, Any] = {"every": max(1, steps // 500), "progressbar": False, "seed": 0}
     _warm_up()
-    yield f"NB-ICB, T = {steps:,}, k = 8, two candidates: seconds from the start; four chains on the cores there are"
+    yield f"NB-ICB, T = {steps:,}, k = 8, two candidates: seconds from the start; four chains on all cores"
     started = time.perf_counter()
-    fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=given, **options)
+    fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=hyperparameters, **options)
     yield f"Laplace: {time.perf_counter() - started:.1f} s"
     draws, rhat = LONG_DRAWS, np.inf
-    while rhat >= LONG_AGREED:
+    while rhat >= LONG_MAX_RHAT:
         started = time.perf_counter()
-        trace = fit("nb_icb", decisions, kernel="engine", draws=draws, tune=LONG_TUNE, hyperparameters=given, **options)
+        trace = fit(
+            "nb_icb",
+            decisions,
+            kernel="engine",
+            draws=draws,
+            tune=LONG_TUNE,
+            hyperparameters=hyperparameters,
+            **options,
+        )
         seconds = time.perf_counter() - started
         belief, stats = group(trace, "posterior")["belief"], group(trace, "sample_stats")
-        rhat, size = float(rank_rhat(belief).max()), float(bulk_ess(belief).min())
+        rhat, ess = float(rank_rhat(belief).max()), float(bulk_ess(belief).min())
         yield (
             f"engine, {LONG_TUNE} + {draws} draws: {seconds:.1f} s, worst R-hat {rhat:.3f} "
-            f"({'below' if rhat < LONG_AGREED else 'not below'} {LONG_AGREED}), worst ESS {size:.0f}, "
+            f"({'below' if rhat < LONG_MAX_RHAT else 'not below'} {LONG_MAX_RHAT}), worst ESS {ess:.0f}, "
             f"{float(stats['hmc_steps'].mean()):.1f} steps per draw, acceptance {float(stats['hmc_accept'].mean()):.2f}"
         )
         draws *= 2
 
 
 def _warm_up() -> None:
-    """Fit once before anything is timed: kernels are compiled, and much is imported, at the first use."""
+    """Fit once before anything is timed, since the first use compiles kernels and imports modules."""
     from icb_pymc.sample.fitting import fit
     from icb_pymc.sample.simulation import simulate
 
@@ -136,20 +144,20 @@ def _warm_up() -> None:
 
 
 def psytrack_table(steps: int) -> Iterator[str]:
-    """Maximised evidence of a dynamic logit, by PsyTrack and by us."""
+    """Maximised evidence of a dynamic logit, by PsyTrack and by this package."""
     from icb_pymc.bench.psytrack_mode import by_laplace, by_psytrack
     from icb_pymc.sample.simulation import simulate
 
     decisions = simulate("sampling", steps=steps, seed=0)
     yield f"dynamic logit with a scale for each feature, T = {steps}, k = 8: hyperparameters by maximised evidence"
     yield f"{'':<12}{'log evidence':>14}{'seconds':>9}"
-    # Once before it is timed: both compile when they are first used.
+    # A first call before anything is timed, since it compiles the model and the kernels.
     by_laplace(decisions.isel(time=slice(0, 20)))
     rows = {"icb_pymc": by_laplace}
     if find_spec("psytrack") is not None:
         rows["PsyTrack"] = by_psytrack
     for name, measure in rows.items():
-        found = measure(decisions)
-        yield f"{name:<12}{found['log_evidence']:>14.3f}{found['seconds']:>9.2f}"
+        result = measure(decisions)
+        yield f"{name:<12}{result['log_evidence']:>14.3f}{result['seconds']:>9.2f}"
     if "PsyTrack" not in rows:
         yield "PsyTrack is not installed (pip install 'icb-pymc[bench]')."

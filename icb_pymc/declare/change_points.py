@@ -11,8 +11,8 @@ from icb_pymc.data.decisions import validate
 from icb_pymc.declare.folds import check_prior, contrasts_of, prior_moments, whole_number
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.segment_scores import evidence_of_segments, likelihood_of_segments
-from icb_pymc.kernels.segmentation import best_divisions, division, log_sum_over_divisions
-from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, by_column
+from icb_pymc.kernels.segmentation import best_boundaries, best_segmentations, log_sum_over_segmentations
+from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, contrast_columns
 
 SCORES = ("evidence", "likelihood")
 
@@ -47,8 +47,8 @@ class SegmentTable:
     def change_points(self, segments: Any) -> np.ndarray:
         """t^(0) = 0 < t^(1) < ... < t^(M) = T of the best division into M segments."""
         number = whole_number("segments", segments, self.blocks, "sub-trajectories")
-        _, last = best_divisions(self.scores, number)
-        return self.boundaries[division(last, number)]
+        _, last = best_segmentations(self.scores, number)
+        return self.boundaries[best_boundaries(last, number)]
 
     def fold_of_decision(self, segments: Any) -> np.ndarray:
         """The segment of each decision (time,) in the best division."""
@@ -61,7 +61,7 @@ class SegmentTable:
             raise InputError("the number of segments is chosen by evidence: use score 'evidence', or give segments.")
         m = np.arange(self.blocks)
         log_divisions = gammaln(self.blocks) - gammaln(m + 1) - gammaln(self.blocks - m)
-        return log_sum_over_divisions(self.scores, self.blocks) - log_divisions
+        return log_sum_over_segmentations(self.scores, self.blocks) - log_divisions
 
     def most_probable_number(self) -> int:
         """The number of segments with the highest evidence."""
@@ -112,7 +112,7 @@ def score_segments(
     if score == "likelihood":
         rng = np.random.Generator(np.random.SFC64(int(score_seed)))
         walk = (PAPER_SCALE / sharpness, 10_000, 1_000, 10)
-        scores = likelihood_of_segments(by_column(contrasts), boundaries, mean, precision, *walk, rng)
+        scores = likelihood_of_segments(contrast_columns(contrasts), boundaries, mean, precision, *walk, rng)
     elif score == "evidence":
         if prior == "flat":
             raise InputError("a flat prior gives no evidence: use the default prior, or score 'likelihood'.")

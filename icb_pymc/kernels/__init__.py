@@ -1,13 +1,13 @@
 """Numerical kernels on plain arrays, each tested against a dense formula: no PyMC, no input or output.
 
 - The exact engine: `state_space` (the model of the utility contrasts), `smoother` and `blocked_recursions` (Kalman
-  filter and disturbance smoother), `pseudo_data` (a Gaussian close to the likelihood), `mode` (posterior mode),
-  `hamiltonian` (the dynamics), `warm_up` (compile them before the first draw).
+  filter and disturbance smoother), `pseudo_data` (a Gaussian approximation of the likelihood), `mode` (posterior
+  mode), `hamiltonian` (the dynamics), `warm_up` (compiles them before the first draw).
 - Algorithms 1 and 2 of the paper: `belief_given_rho` (Lemma 2), `reward_given_rho` (Lemma 1), `rho_env_given_rho`,
   `metropolis` (rho given beliefs), `alternation` (EM's expectation step), `joint_diagonalisation`.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
 - Scores: `choice_integral`, `assumed_density` (forecasts), `rank_scores` (R-hat and ESS).
-- `compilation_cache`: numba's cache on disk, cleared when any kernel changes.
+- `compilation_cache`: numba's cache on disk, cleared if any kernel has changed.
 """
 
 from pathlib import Path

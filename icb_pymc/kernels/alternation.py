@@ -1,4 +1,4 @@
-"""The inner loop of Algorithm 1: rewards given ρ, then ρ given the beliefs that the rewards make, over and over."""
+"""The inner loop of Algorithm 1: alternately draw rewards given ρ, and ρ given the beliefs learnt from the rewards."""
 
 from typing import NamedTuple
 
@@ -13,49 +13,50 @@ Floats = NDArray[np.float64]
 
 
 class Expectations(NamedTuple):
-    """Averages over the sweeps of what the gradient of Q needs.
+    """Averages over the sweeps that the gradient of Q needs.
 
     Attributes
     ----------
     reward : (T,)
         E[r_t].
     strength_slope : float
-        E of the derivative of Σ_t log N(ρ_t; μ_t, Σ_t) by s, where Σ_1 = σ²/s I.
-    accepted : float
-        Share of first proposals taken.
+        E of the derivative of Σ_t log N(ρ_t; μ_t, Σ_t) with respect to s, where Σ_1 = σ²/s I.
+    acceptance_rate : float
+        Share of the proposals ρ' that were accepted.
     """
 
     reward: Floats
     strength_slope: float
-    accepted: float
+    acceptance_rate: float
 
 
 @numba.njit(cache=True, nogil=True)
-def contrasts_seen(contrasts: Contrasts, roots: Floats) -> Floats:
-    """L_t'c for each contrast c of decision t: how the noise of ρ_t enters the choice."""
-    seen = np.zeros(contrasts.values.shape)
+def sampling_loadings(contrasts: Contrasts, roots: Floats) -> Floats:
+    """L_t'c (N, k) for each contrast c of decision t: how the noise of ρ_t enters the contrast."""
+    loading = np.zeros(contrasts.values.shape)
     for t in range(roots.shape[0]):
         for row in range(contrasts.first[t], contrasts.first[t + 1]):
             for i in range(roots.shape[1]):
                 for j in range(roots.shape[1]):
-                    seen[row, j] += roots[t, i, j] * contrasts.values[row, i]
-    return seen
+                    loading[row, j] += roots[t, i, j] * contrasts.values[row, i]
+    return loading
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def move_rho(
+def update_rho(
     contrasts: Contrasts,
-    seen: Floats,
+    loading: Floats,
     mean: Floats,
     roots: Floats,
     as_printed: bool,
     rng: np.random.Generator,
     rho: Floats,
 ) -> float:
-    """Lines 8 to 12 of Algorithm 1: one Metropolis step for each ρ_t, in place; returns the share of ρ' taken.
+    """Lines 8 to 12 of Algorithm 1: one Metropolis step for each ρ_t, in place; returns the acceptance rate of ρ'.
 
-    Between two candidates the choice depends on ρ only through the utility contrast c'ρ, a scalar. So that is what is
-    drawn and compared, and only the winner is filled in: ρ given c'ρ. It has the same law and takes half the normals.
+    Between two candidates the choice depends on ρ only through the utility contrast c'ρ, a scalar. So only that scalar
+    is drawn and compared, and then ρ is drawn given the accepted c'ρ. It has the same distribution and needs half as
+    many normals.
     """
     T, k = mean.shape
     noise, proposal = np.empty(k), np.empty(k)
@@ -66,7 +67,7 @@ def move_rho(
             expected, square = 0.0, 0.0
             for i in range(k):
                 expected += contrasts.values[row, i] * mean[t, i]
-                square += seen[row, i] * seen[row, i]
+                square += loading[row, i] * loading[row, i]
             deviation = np.sqrt(square)
             proposed = expected + deviation * rng.standard_normal()
             if as_printed:
@@ -81,24 +82,24 @@ def move_rho(
             accepted += accept
             if not (accept or as_printed):
                 continue
-            # Noise that gives the winning contrast: any, moved along L'c until it does.
+            # Noise that gives the accepted contrast: any noise, shifted along L'c.
             projected = 0.0
             for i in range(k):
                 noise[i] = rng.standard_normal()
-                projected += seen[row, i] * noise[i]
+                projected += loading[row, i] * noise[i]
             if square > 0.0:
                 shift = ((proposed if accept else state) - expected - projected) / square
                 for i in range(k):
-                    noise[i] += shift * seen[row, i]
-            _shape(mean[t], roots[t], noise, rho[t])
+                    noise[i] += shift * loading[row, i]
+            _add_correlated_noise(mean[t], roots[t], noise, rho[t])
         else:
             if as_printed:
                 for i in range(k):
                     noise[i] = rng.standard_normal()
-                _shape(mean[t], roots[t], noise, rho[t])
+                _add_correlated_noise(mean[t], roots[t], noise, rho[t])
             for i in range(k):
                 noise[i] = rng.standard_normal()
-            _shape(mean[t], roots[t], noise, proposal)
+            _add_correlated_noise(mean[t], roots[t], noise, proposal)
             log_ratio = decision_log_likelihood(contrasts, t, proposal) - decision_log_likelihood(contrasts, t, rho[t])
             if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
                 accepted += 1
@@ -113,7 +114,8 @@ def _softplus(contrast: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _shape(mean: Floats, root: Floats, noise: Floats, out: Floats) -> None:
+def _add_correlated_noise(mean: Floats, root: Floats, noise: Floats, out: Floats) -> None:
+    """out = mean + root noise."""
     for i in range(mean.size):
         value = mean[i]
         for j in range(mean.size):
@@ -135,38 +137,38 @@ def alternate(
     rho: Floats,
     kept: Floats,
 ) -> Expectations:
-    """Make ``sweeps`` sweeps of lines 7 to 12 of Algorithm 1, from ``rho`` (T, k), which is updated in place.
+    """Make ``sweeps`` sweeps of lines 7 to 12 of Algorithm 1, starting from ``rho`` (T, k), which is updated in place.
 
     Parameters
     ----------
     as_printed : bool
-        Compare ρ' with a second fresh draw, as printed, in place of the current ρ_t, as is exact.
+        Compare ρ' with a second fresh draw, as printed in the paper, instead of the current ρ_t, which is exact.
     kept : (n, T, k)
         Receives the mean beliefs of the last n sweeps.
     """
     T, k = rho.shape
     reward, mean, reward_noise = np.empty(T), np.empty((T, k)), np.empty(T)
-    reward_sum, slope_sum, accepted = np.zeros(T), 0.0, 0.0
+    reward_sum, slope_sum, acceptance_rate = np.zeros(T), 0.0, 0.0
     spread = 0.0
     for t in range(T):
         for i in range(k):
             spread += beliefs.covariance[t, i, i]
-    seen = contrasts_seen(contrasts, beliefs.root)
+    loading = sampling_loadings(contrasts, beliefs.root)
     for sweep in range(sweeps):
         for t in range(T):
             reward_noise[t] = rng.standard_normal()
         draw_reward_path(gains, start_mean, rho_env, rho, reward_noise, reward)
         belief_means(beliefs.gain, start_mean, gains.chosen_context, reward, mean)
-        accepted += move_rho(contrasts, seen, mean, beliefs.root, as_printed, rng, rho)
-        # d/ds log N(ρ_t; μ_t, Σ_t) = (tr Σ_t - |ρ_t - μ_t|² + 2 (ρ_t - μ_t)'(μ_1 - μ_t)) / (2σ²): nothing is inverted.
+        acceptance_rate += update_rho(contrasts, loading, mean, beliefs.root, as_printed, rng, rho)
+        # d/ds log N(ρ_t; μ_t, Σ_t) = (tr Σ_t - |ρ_t - μ_t|² + 2 (ρ_t - μ_t)'(μ_1 - μ_t)) / (2σ²), without inverses.
         slope = spread
         for t in range(T):
             reward_sum[t] += reward[t]
             for i in range(k):
-                stray = rho[t, i] - mean[t, i]
-                slope += stray * (2.0 * (start_mean[i] - mean[t, i]) - stray)
+                deviation = rho[t, i] - mean[t, i]
+                slope += deviation * (2.0 * (start_mean[i] - mean[t, i]) - deviation)
         slope_sum += slope / (2.0 * sigma * sigma)
         position = sweep - (sweeps - kept.shape[0])
         if position >= 0:
             kept[position] = mean
-    return Expectations(reward_sum / sweeps, slope_sum / sweeps, accepted / sweeps)
+    return Expectations(reward_sum / sweeps, slope_sum / sweeps, acceptance_rate / sweeps)

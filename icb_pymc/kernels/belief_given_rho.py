@@ -1,10 +1,10 @@
 """Lemma 2 in O(Tk): the belief path β_1..β_T given the sampled reward parameters ρ_1..ρ_T.
 
-In shared axes (see `shared_axes`) each coordinate is a scalar random walk seen in unit noise,
+In shared axes (see `shared_axes`) each coordinate is a scalar random walk observed with unit noise,
 
     β_t = β_{t-1} + N(0, q_t),    ρ_t = β_t + N(0, 1),    q_t = λ · elapsed_t.
 
-Going backward, ρ_t..ρ_T tell of β_t what one observation m_t of precision J_t would tell:
+Going backward, the information of ρ_t..ρ_T about β_t is that of one observation m_t of precision J_t:
 
     J_T = 1,  w_t = J_{t+1} / (1 + q_{t+1} J_{t+1}),  J_t = 1 + w_t,  m_t = (ρ_t + w_t m_{t+1}) / J_t.
 
@@ -23,15 +23,15 @@ Floats = NDArray[np.float64]
 
 
 class PathGains(NamedTuple):
-    """What a draw of the path needs and does not depend on ρ.
+    """The part of a draw of the path that does not depend on ρ.
 
     Attributes
     ----------
-    carry : (T-1, k)
+    message_weight : (T-1, k)
         w_t / J_t, the weight of the later message m_{t+1} in m_t.
-    pull : (T-1, k)
-        q_t J_t / (1 + q_t J_t), the part of the way from β_{t-1} to m_t that the mean of β_t goes.
-    spread : (T-1, k)
+    gain : (T-1, k)
+        q_t J_t / (1 + q_t J_t), the weight of m_t against β_{t-1} in the mean of β_t.
+    deviation : (T-1, k)
         sqrt(q_t / (1 + q_t J_t)), the standard deviation of β_t given β_{t-1} and ρ.
     start_gain : (k, k)
         S (S + diag(1/J_1))^-1 with S the start covariance.
@@ -39,9 +39,9 @@ class PathGains(NamedTuple):
         A root of the covariance of β_1 given ρ.
     """
 
-    carry: Floats
-    pull: Floats
-    spread: Floats
+    message_weight: Floats
+    gain: Floats
+    deviation: Floats
     start_gain: Floats
     start_root: Floats
 
@@ -58,53 +58,53 @@ def path_gains(start_covariance: Floats, innovation_variance: Floats, elapsed: F
     elapsed : (T-1,)
         Time from each decision to the next, 1.0 for plain steps.
     """
-    carry, pull, spread, precision = _walk_gains(innovation_variance, elapsed)
-    # With S = G G' the covariance of β_1 is G (I + G'diag(J_1)G)^-1 G': nothing is subtracted or inverted, so
-    # a singular S needs no special case and a vague one loses no digits.
+    message_weight, gain, deviation, precision = _walk_gains(innovation_variance, elapsed)
+    # With S = G G' the covariance of β_1 is G (I + G'diag(J_1)G)^-1 G': nothing is subtracted and S is not inverted, so
+    # a singular S needs no special case and a very large one loses no digits.
     root = covariance_root(start_covariance)
     information, rotation = np.linalg.eigh(root.T @ (precision[:, None] * root))
     start_root = (root @ rotation) / np.sqrt(1.0 + np.maximum(information, 0.0))
-    return PathGains(carry, pull, spread, (start_root @ start_root.T) * precision, start_root)
+    return PathGains(message_weight, gain, deviation, (start_root @ start_root.T) * precision, start_root)
 
 
 @numba.njit(cache=True, nogil=True)
 def _walk_gains(innovation_variance: Floats, elapsed: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     steps, k = elapsed.size, innovation_variance.size
-    carry, pull, spread = np.empty((steps, k)), np.empty((steps, k)), np.empty((steps, k))
+    message_weight, gain, deviation = np.empty((steps, k)), np.empty((steps, k)), np.empty((steps, k))
     precision = np.ones(k)
     for t in range(steps - 1, -1, -1):
         for i in range(k):
-            innovation = innovation_variance[i] * elapsed[t]
-            shrink = 1.0 / (1.0 + innovation * precision[i])
-            weight = precision[i] * shrink
-            pull[t, i] = innovation * weight
-            spread[t, i] = np.sqrt(innovation * shrink)
+            step_variance = innovation_variance[i] * elapsed[t]
+            shrinkage = 1.0 / (1.0 + step_variance * precision[i])
+            weight = precision[i] * shrinkage
+            gain[t, i] = step_variance * weight
+            deviation[t, i] = np.sqrt(step_variance * shrinkage)
             precision[i] = 1.0 + weight
-            carry[t, i] = weight / precision[i]
-    return carry, pull, spread, precision
+            message_weight[t, i] = weight / precision[i]
+    return message_weight, gain, deviation, precision
 
 
 @numba.njit(cache=True, nogil=True)
 def draw_belief_path(gains: PathGains, start_mean: Floats, rho: Floats, noise: Floats, out: Floats) -> None:
     """Draw β_1..β_T given ρ (Lemma 2) into ``out``, all (T, k) and in shared axes.
 
-    The draw is affine in ρ and in the standard normal ``noise``; without noise it is the mean μ̃ of the lemma.
+    The draw is affine in ρ and in the standard normal ``noise``; with zero noise it is the mean μ̃ of the lemma.
     """
     T, k = rho.shape
-    # `out` holds the messages m_t on the way back and the beliefs on the way forward.
+    # `out` holds the messages m_t in the backward pass and the beliefs in the forward pass.
     out[T - 1] = rho[T - 1]
     for t in range(T - 2, -1, -1):
         for i in range(k):
-            out[t, i] = rho[t, i] + gains.carry[t, i] * (out[t + 1, i] - rho[t, i])
+            out[t, i] = rho[t, i] + gains.message_weight[t, i] * (out[t + 1, i] - rho[t, i])
 
-    surprise = out[0] - start_mean
+    residual = out[0] - start_mean
     for i in range(k):
         start = start_mean[i]
         for j in range(k):
-            start += gains.start_gain[i, j] * surprise[j] + gains.start_root[i, j] * noise[0, j]
+            start += gains.start_gain[i, j] * residual[j] + gains.start_root[i, j] * noise[0, j]
         out[0, i] = start
     for t in range(1, T):
         for i in range(k):
             before = out[t - 1, i]
-            mean = before + gains.pull[t - 1, i] * (out[t, i] - before)
-            out[t, i] = mean + gains.spread[t - 1, i] * noise[t, i]
+            mean = before + gains.gain[t - 1, i] * (out[t, i] - before)
+            out[t, i] = mean + gains.deviation[t - 1, i] * noise[t, i]

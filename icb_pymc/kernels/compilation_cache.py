@@ -1,7 +1,7 @@
-"""numba's cache of compiled kernels on disk: when one kernel changes, all are compiled again.
+"""numba's cache of compiled kernels on disk: when one kernel changes, all of them are recompiled.
 
-numba compiles a function again when its own file has changed, but not when a function that it calls, in another file,
-has: it would go on with the old one, perhaps on arrays of another layout.
+numba recompiles a function when its own file has changed, but not when a function that it calls in another file has
+changed: it would continue to use the old code, perhaps on arrays of another layout.
 """
 
 from hashlib import sha256
@@ -14,14 +14,14 @@ DIGEST_FILE = "kernels.sha256"
 
 @numba.njit(cache=True)
 def _any_kernel() -> None:
-    """Never called: it is asked where numba keeps what it compiles."""
+    """Never called; it only shows where numba stores compiled functions."""
 
 
 def cache_folder() -> Path | None:
-    """Where numba keeps the compiled functions of this folder, or None where it compiles nothing.
+    """The folder where numba stores the compiled functions of this package, or None if compilation is disabled.
 
-    That is beside them, or elsewhere if that folder is not writable or NUMBA_CACHE_DIR is set in the environment.
-    With NUMBA_DISABLE_JIT=1, for debugging and coverage, kernels are plain Python.
+    It is next to their sources, or elsewhere if that folder is not writable or NUMBA_CACHE_DIR is set.
+    With NUMBA_DISABLE_JIT=1, for debugging and coverage, kernels run as plain Python.
     """
     statistics = getattr(_any_kernel, "stats", None)
     return None if statistics is None else Path(statistics.cache_path)
@@ -32,14 +32,14 @@ def clear_if_stale(sources: Path, cache: Path | None) -> None:
     if cache is None:
         return
     digest = sha256(b"\0".join(file.read_bytes() for file in sorted(sources.glob("*.py")))).hexdigest()
-    remembered = cache / DIGEST_FILE
+    stored_digest = cache / DIGEST_FILE
     try:
-        if remembered.is_file() and remembered.read_text() == digest:
+        if stored_digest.is_file() and stored_digest.read_text() == digest:
             return
         for compiled in cache.glob("*.nb[ic]"):
             compiled.unlink(missing_ok=True)
         cache.mkdir(parents=True, exist_ok=True)
-        remembered.write_text(digest)
+        stored_digest.write_text(digest)
     except OSError:
-        # Nothing can be written there, so numba keeps nothing there either.
+        # The folder is not writable, so numba does not store anything there either.
         return

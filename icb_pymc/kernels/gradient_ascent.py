@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Optimiser(Protocol):
-    """What turns gradients into steps."""
+    """Turns gradients into steps."""
 
     def step(self, gradient: np.ndarray) -> np.ndarray:
         """The step to take."""
@@ -16,8 +16,8 @@ class Optimiser(Protocol):
 class Adam:
     """Steps by running means of gradients and of their squares (Kingma and Ba, 2015)."""
 
-    def __init__(self, learning_rate: float = 0.001, first: float = 0.9, second: float = 0.999) -> None:
-        self.learning_rate, self.first, self.second = learning_rate, first, second
+    def __init__(self, learning_rate: float = 0.001, mean_decay: float = 0.9, square_decay: float = 0.999) -> None:
+        self.learning_rate, self.mean_decay, self.square_decay = learning_rate, mean_decay, square_decay
         self.mean: np.ndarray | float = 0.0
         self.square: np.ndarray | float = 0.0
         self.steps = 0
@@ -25,9 +25,9 @@ class Adam:
     def step(self, gradient: np.ndarray) -> np.ndarray:
         """The step to take."""
         self.steps += 1
-        self.mean = self.first * self.mean + (1 - self.first) * gradient
-        self.square = self.second * self.square + (1 - self.second) * gradient**2
-        mean, square = self.mean / (1 - self.first**self.steps), self.square / (1 - self.second**self.steps)
+        self.mean = self.mean_decay * self.mean + (1 - self.mean_decay) * gradient
+        self.square = self.square_decay * self.square + (1 - self.square_decay) * gradient**2
+        mean, square = self.mean / (1 - self.mean_decay**self.steps), self.square / (1 - self.square_decay**self.steps)
         return self.learning_rate * mean / (np.sqrt(square) + 1e-8)
 
 
@@ -43,32 +43,42 @@ class RMSprop:
         return self.learning_rate * gradient / (np.sqrt(self.square) + 1e-8)
 
 
-class Summit(NamedTuple):
-    """The best point met, its value, how many steps were made, and whether the last `patience` brought nothing."""
+class Maximum(NamedTuple):
+    """Result of `maximise`.
+
+    Attributes
+    ----------
+    point, value
+        The best point evaluated, and the objective there.
+    steps : int
+        Number of steps made.
+    converged : bool
+        Whether the last `patience` steps brought no improvement.
+    """
 
     point: np.ndarray
     value: float
     steps: int
-    settled: bool
+    converged: bool
 
 
-def climb(
+def maximise(
     value_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     optimiser: Optimiser,
     *,
-    most: int,
+    max_steps: int,
     patience: int | None = None,
-) -> Summit:
-    """Follow the gradient for `most` steps, or until `patience` of them in a row bring nothing."""
+) -> Maximum:
+    """Follow the gradient for `max_steps` steps, or until `patience` steps in a row bring no improvement."""
     point = start.copy()
-    best, highest, last_gain = point, -np.inf, 0
-    for steps in range(most + 1):
+    best, highest, last_improvement = point, -np.inf, 0
+    for steps in range(max_steps + 1):
         value, gradient = value_and_gradient(point)
         if value > highest:
-            best, highest, last_gain = point, value, steps
-        if patience is not None and steps - last_gain >= patience:
-            return Summit(best, highest, steps, True)
-        if steps < most:
+            best, highest, last_improvement = point, value, steps
+        if patience is not None and steps - last_improvement >= patience:
+            return Maximum(best, highest, steps, True)
+        if steps < max_steps:
             point = point + optimiser.step(gradient)
-    return Summit(best, highest, most, False)
+    return Maximum(best, highest, max_steps, False)

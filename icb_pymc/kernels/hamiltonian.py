@@ -1,8 +1,9 @@
 """Hamiltonian dynamics of the utility contrasts, with the Gaussian part of the posterior solved exactly.
 
-Pseudo-data y of the contrasts make a Gaussian N(û, S), S = V - V (K + V)^-1 V, that is close to the posterior; what
-they leave over is the residual R(u) = log π(u) - log N(y; u, V). With S^-1 as mass, (u - û, velocity) rotate exactly,
-and a kick adds S ∇R(u) to the velocity: one filter and smoother pass. Only the energy of kicks needs to be added up.
+Pseudo-data y of the contrasts give a Gaussian N(û, S), S = V - V (K + V)^-1 V, that is close to the posterior. What it
+does not capture is the residual log-density R(u) = log π(u) - log N(y; u, V). With mass matrix S^-1, (u - û, velocity)
+rotate exactly under the Gaussian, and a kick adds S ∇R(u) to the velocity: one filter and smoother pass. The rotations
+conserve the Gaussian part of the energy, so only the changes made by kicks have to be summed.
 """
 
 from typing import NamedTuple
@@ -12,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icb_pymc.kernels.metropolis import REORDER_SUMS
-from icb_pymc.kernels.pseudo_data import PseudoData, residual, spread, spread_noise
-from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve
-from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, noise_shapes, respond, run
+from icb_pymc.kernels.pseudo_data import PseudoData, apply_noise_covariance, draw_measurement_noise, log_residual
+from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve_covariance
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, noise_shapes, path_adjoint, path_from_noise
 
 Floats = NDArray[np.float64]
 
 
 class Reference(NamedTuple):
-    """The Gaussian that the dynamics turn in.
+    """The Gaussian under which the dynamics are an exact rotation.
 
     Attributes
     ----------
@@ -30,9 +31,9 @@ class Reference(NamedTuple):
     contrasts : (N,)
         û, the mean of the contrasts given the pseudo-data.
     noise : Noise
-        The mean of the noise.
+        The mean of the noise given the pseudo-data.
     log_density : float
-        log N(y; m, K + V): what the pseudo-data say of the model's hyperparameters.
+        log N(y; m, K + V): the evidence of the pseudo-data for the model's hyperparameters.
     """
 
     space: StateSpace
@@ -43,181 +44,196 @@ class Reference(NamedTuple):
     log_density: float
 
 
-class Place(NamedTuple):
-    """Where the chain is.
+class Position(NamedTuple):
+    """The current position of a chain.
 
     Attributes
     ----------
     contrasts : (N,)
         u.
     noise : Noise
-        The noise that makes u, measured from its mean under the reference.
-    residual : float
+        The noise that determines u, relative to its mean under the reference.
+    log_residual : float
         R(u).
     """
 
     contrasts: Floats
     noise: Noise
-    residual: float
+    log_residual: float
 
 
 class FreshNoise(NamedTuple):
-    """Standard normals for a velocity: those of a path, and those of measuring it, (N,) and (T,).
+    """Standard normals that a velocity is made from.
 
-    Where there are no more than two candidates the last are not needed, and there are none.
+    Attributes
+    ----------
+    path : Noise
+        The noise of a path from the prior.
+    measurement : (N,)
+        The measurement noise of its contrasts.
+    common : (T,) or (0,)
+        The measurement noise that the contrasts of a decision share; empty if no decision has more than two candidates.
     """
 
     path: Noise
-    rows: Floats
+    measurement: Floats
     common: Floats
 
 
-def refer(space: StateSpace, data: PseudoData) -> Reference:
-    """The Gaussian that the pseudo-data make of the prior."""
+def make_reference(space: StateSpace, data: PseudoData) -> Reference:
+    """The prior conditioned on the pseudo-data."""
     gains, noise = smoother_gains(space, data), empty_noise(space)
     contrasts, multipliers = np.empty_like(data.values), np.empty_like(data.values)
     states = np.empty((0, 0))
     for part in noise:
         part[...] = 0.0
-    run(space, noise, True, states, contrasts)
-    square = solve(space, gains, data.values - contrasts, multipliers)
-    respond(space, multipliers, noise)
-    run(space, noise, True, states, contrasts)
-    return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_volume))
+    path_from_noise(space, noise, True, states, contrasts)
+    square = solve_covariance(space, gains, data.values - contrasts, multipliers)
+    path_adjoint(space, multipliers, noise)
+    path_from_noise(space, noise, True, states, contrasts)
+    return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_determinant))
 
 
 def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     """New standard normals."""
     path = Noise(*(rng.standard_normal(shape) for shape in noise_shapes(reference.space)))
-    common = len(reference.data.common) if reference.gains.mixing.shape[1] else 0
+    common = len(reference.data.common_variance) if reference.gains.noise_factor.shape[1] else 0
     return FreshNoise(path, rng.standard_normal(len(reference.contrasts)), rng.standard_normal(common))
 
 
 @numba.njit(cache=True, nogil=True)
 def measure_path(reference: Reference, path: Noise, error: Floats, out: Floats) -> None:
-    """out = measurements, with this error, of the path that ``path`` makes, all but for their means."""
-    run(reference.space, path, False, np.empty((0, 0)), out)
+    """out = measurements, relative to their means, of the path determined by ``path``, with this measurement error."""
+    path_from_noise(reference.space, path, False, np.empty((0, 0)), out)
     out += error
 
 
 @numba.njit(cache=True, nogil=True)
-def explain(reference: Reference, measured: Floats, out: Noise) -> None:
-    """out = the mean of the noise given measurements, all but for their means."""
+def expected_noise(reference: Reference, measured: Floats, out: Noise) -> None:
+    """out = the mean of the noise given measurements (N,) relative to their means."""
     multipliers = np.empty(measured.size)
-    solve(reference.space, reference.gains, measured, multipliers)
-    respond(reference.space, multipliers, out)
+    solve_covariance(reference.space, reference.gains, measured, multipliers)
+    path_adjoint(reference.space, multipliers, out)
 
 
-def draw_around(reference: Reference, fresh: FreshNoise) -> Noise:
-    """Noise ~ N(0, S) measured from its mean: a path from the prior, less what its measurements tell of it."""
+def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
+    """Noise relative to its mean, with its covariance under the reference.
+
+    It is the noise of a path from the prior minus its mean given simulated measurements of that path.
+    """
     error, measured = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
-    spread_noise(reference.space.first, reference.data, fresh.rows, fresh.common, error)
+    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
     measure_path(reference, fresh.path, error, measured)
-    told = empty_noise(reference.space)
-    explain(reference, measured, told)
-    return Noise(*(part - mean for part, mean in zip(fresh.path, told, strict=True)))
+    expected = empty_noise(reference.space)
+    expected_noise(reference, measured, expected)
+    return Noise(*(part - mean for part, mean in zip(fresh.path, expected, strict=True)))
 
 
-def carry_over(before: Reference, after: Reference, noise: Noise, fresh: FreshNoise) -> Noise:
-    """The same place under another model: noise (from its mean) that was N(0, S) before is N(0, S) after.
+def transfer_noise(before: Reference, after: Reference, noise: Noise, fresh: FreshNoise) -> Noise:
+    """Map noise, relative to its mean, from one model to another: N(0, S) under `before` becomes N(0, S) under `after`.
 
-    Noise and fresh measurements, independent of it, are together a path from the prior and the errors of measuring it.
-    Neither of these knows the model: from them the noise under the other model is made. Applied the other way round,
-    with the measurements that this one ends with, it leads back.
+    Together with independent simulated measurements, the noise determines a path from the prior and its measurement
+    errors. Neither of these depends on the model, so the noise under the other model follows from them. With the
+    measurements that this map ends with, the map from `after` to `before` leads back to the original noise.
     """
     error, measured = np.empty_like(before.contrasts), np.empty_like(before.contrasts)
-    spread_noise(before.space.first, before.data, fresh.rows, fresh.common, error)
+    draw_measurement_noise(before.space.first, before.data, fresh.measurement, fresh.common, error)
     measure_path(before, fresh.path, error, measured)
-    told, path = empty_noise(before.space), np.empty_like(measured)
-    explain(before, measured, told)
-    whole = Noise(*(part + mean for part, mean in zip(noise, told, strict=True)))
-    measure_path(before, whole, np.zeros_like(error), path)
-    measure_path(after, whole, measured - path, measured)
-    explain(after, measured, told)
-    return Noise(*(part - mean for part, mean in zip(whole, told, strict=True)))
+    expected, path = empty_noise(before.space), np.empty_like(measured)
+    expected_noise(before, measured, expected)
+    prior_noise = Noise(*(part + mean for part, mean in zip(noise, expected, strict=True)))
+    measure_path(before, prior_noise, np.zeros_like(error), path)
+    measure_path(after, prior_noise, measured - path, measured)
+    expected_noise(after, measured, expected)
+    return Noise(*(part - mean for part, mean in zip(prior_noise, expected, strict=True)))
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def locate(reference: Reference, noise: Noise) -> Place:
-    """The place that ``noise``, measured from the reference's mean, leads to."""
+def make_position(reference: Reference, noise: Noise) -> Position:
+    """The position determined by ``noise`` relative to its mean under the reference."""
     first, rows = reference.space.first, reference.contrasts.size
     contrasts = np.empty(rows)
-    run(reference.space, noise, False, np.empty((0, 0)), contrasts)
+    path_from_noise(reference.space, noise, False, np.empty((0, 0)), contrasts)
     contrasts += reference.contrasts
-    return Place(contrasts, noise, residual(first, contrasts, reference.data, np.empty(rows), True))
+    return Position(contrasts, noise, log_residual(first, contrasts, reference.data, np.empty(rows), True))
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _push(reference: Reference, gradient: Floats, multipliers: Floats, out: Floats) -> None:
-    """out = S gradient = V (gradient - (K + V)^-1 V gradient), with room for ``multipliers`` (N,)."""
+def _apply_reference_covariance(reference: Reference, gradient: Floats, multipliers: Floats, out: Floats) -> None:
+    """out = S gradient = V (gradient - (K + V)^-1 V gradient); ``multipliers`` (N,) is scratch space."""
     first = reference.space.first
-    spread(first, reference.data, gradient, out)
-    solve(reference.space, reference.gains, out, multipliers)
+    apply_noise_covariance(first, reference.data, gradient, out)
+    solve_covariance(reference.space, reference.gains, out, multipliers)
     for row in range(out.size):
         multipliers[row] = gradient[row] - multipliers[row]
-    spread(first, reference.data, multipliers, out)
+    apply_noise_covariance(first, reference.data, multipliers, out)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def travel(reference: Reference, here: Place, fresh: FreshNoise, steps: int, path: float) -> tuple[Place, float]:
-    """Follow the dynamics for ``path`` radians from a fresh velocity, with a kick in the middle of each of ``steps``.
+def hmc_trajectory(
+    reference: Reference, start: Position, fresh: FreshNoise, steps: int, path_length: float
+) -> tuple[Position, float]:
+    """Follow the dynamics for ``path_length`` radians from a fresh velocity, with a kick in the middle of each step.
 
     Returns
     -------
-    place, energy_error
-        Accept the place with probability min(1, exp(-energy_error)).
+    proposal : Position
+    energy_error : float
+        Accept the proposal with probability min(1, exp(-energy_error)).
     """
     space, data, first, centre = reference.space, reference.data, reference.space.first, reference.contrasts
     rows = centre.size
-    # A fresh velocity ~ N(0, S): a path from the prior, less what its own noisy measurements tell of it.
+    # A fresh velocity ~ N(0, S): a path from the prior minus its mean given simulated measurements of it.
     measured, velocity, multipliers = np.empty(rows), np.empty(rows), np.empty(rows)
-    run(space, fresh.path, False, np.empty((0, 0)), measured)
-    spread_noise(first, data, fresh.rows, fresh.common, velocity)
+    path_from_noise(space, fresh.path, False, np.empty((0, 0)), measured)
+    draw_measurement_noise(first, data, fresh.measurement, fresh.common, velocity)
     for row in range(rows):
         measured[row] += velocity[row]
-    solve(space, reference.gains, measured, multipliers)
-    impulse, push, gradient = np.empty(rows), np.empty(rows), np.empty(rows)
-    spread(first, data, multipliers, impulse)
+    solve_covariance(space, reference.gains, measured, multipliers)
+    impulse, kick, gradient = np.empty(rows), np.empty(rows), np.empty(rows)
+    apply_noise_covariance(first, data, multipliers, impulse)
     for row in range(rows):
         velocity[row] = impulse[row] - velocity[row]
 
-    step, contrasts, energy = path / steps, here.contrasts.copy(), 0.0
+    step, contrasts, energy = path_length / steps, start.contrasts.copy(), 0.0
     impulse[:] = 0.0
     for n in range(steps + 1):
-        # From kick to kick, and half as far at either end.
-        turn = step if 0 < n < steps else 0.5 * step
-        cosine, sine = np.cos(turn), np.sin(turn)
+        # A whole step between two kicks, half a step at either end.
+        angle = step if 0 < n < steps else 0.5 * step
+        cosine, sine = np.cos(angle), np.sin(angle)
         for row in range(rows):
-            away = contrasts[row] - centre[row]
-            contrasts[row] = centre[row] + cosine * away + sine * velocity[row]
-            velocity[row] = cosine * velocity[row] - sine * away
+            deviation = contrasts[row] - centre[row]
+            contrasts[row] = centre[row] + cosine * deviation + sine * velocity[row]
+            velocity[row] = cosine * velocity[row] - sine * deviation
         if n < steps:
-            residual(first, contrasts, data, gradient, False)
-            _push(reference, gradient, multipliers, push)
-            # What a kick will have moved by the end of the path.
-            lever = step * np.sin(path - (n + 0.5) * step)
+            log_residual(first, contrasts, data, gradient, False)
+            _apply_reference_covariance(reference, gradient, multipliers, kick)
+            # By how much this kick displaces the end of the trajectory.
+            displacement = step * np.sin(path_length - (n + 0.5) * step)
             for row in range(rows):
-                energy += step * gradient[row] * (velocity[row] + 0.5 * step * push[row])
-                impulse[row] += lever * gradient[row]
-                velocity[row] += step * push[row]
-    value = residual(first, contrasts, data, gradient, True)
+                energy += step * gradient[row] * (velocity[row] + 0.5 * step * kick[row])
+                impulse[row] += displacement * gradient[row]
+                velocity[row] += step * kick[row]
+    value = log_residual(first, contrasts, data, gradient, True)
 
-    # The noise has moved by the same rotation and the same kicks; all of it is one response to pseudo-data.
-    spread(first, data, impulse, velocity)
-    cosine, sine = np.cos(path), np.sin(path)
+    # The noise undergoes the same rotation and the same kicks, all of which take a single smoother pass.
+    apply_noise_covariance(first, data, impulse, velocity)
+    cosine, sine = np.cos(path_length), np.sin(path_length)
     for row in range(rows):
         velocity[row] -= sine * measured[row]
-    solve(space, reference.gains, velocity, multipliers)
-    noise = Noise(np.empty_like(here.noise.start), np.empty_like(here.noise.move), np.empty_like(here.noise.stray))
-    respond(space, multipliers, noise)
-    _turn(cosine, sine, here.noise.start, fresh.path.start, noise.start)
-    _turn(cosine, sine, here.noise.move.ravel(), fresh.path.move.ravel(), noise.move.ravel())
-    _turn(cosine, sine, here.noise.stray.ravel(), fresh.path.stray.ravel(), noise.stray.ravel())
-    return Place(contrasts, noise, value), energy - (value - here.residual)
+    solve_covariance(space, reference.gains, velocity, multipliers)
+    noise = Noise(
+        np.empty_like(start.noise.start), np.empty_like(start.noise.move), np.empty_like(start.noise.sampling)
+    )
+    path_adjoint(space, multipliers, noise)
+    _add_rotated(cosine, sine, start.noise.start, fresh.path.start, noise.start)
+    _add_rotated(cosine, sine, start.noise.move.ravel(), fresh.path.move.ravel(), noise.move.ravel())
+    _add_rotated(cosine, sine, start.noise.sampling.ravel(), fresh.path.sampling.ravel(), noise.sampling.ravel())
+    return Position(contrasts, noise, value), energy - (value - start.log_residual)
 
 
 @numba.njit(cache=True, nogil=True)
-def _turn(cosine: float, sine: float, position: Floats, velocity: Floats, out: Floats) -> None:
+def _add_rotated(cosine: float, sine: float, position: Floats, velocity: Floats, out: Floats) -> None:
     """out += cosine position + sine velocity."""
     for i in range(out.size):
         out[i] += cosine * position[i] + sine * velocity[i]

@@ -1,4 +1,4 @@
-"""Covariances made simple: square roots, and two of them diagonalised together."""
+"""Square roots of covariances, and the joint diagonalisation of two covariances."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class SharedAxes(NamedTuple):
     to_axes : (k, k)
         ``belief @ to_axes`` are axis coordinates; a covariance S becomes ``to_axes.T @ S @ to_axes``.
     from_axes : (k, k)
-        Its inverse. ``context @ from_axes.T`` moves contexts so that inner products with beliefs are kept.
+        Its inverse. ``context @ from_axes.T`` transforms contexts so that inner products with beliefs are preserved.
     innovation_variance : (k,)
         The diagonal of Σ_B in these coordinates.
     """
@@ -36,7 +36,7 @@ def shared_axes(innovation_covariance: Floats, sampling_covariance: Floats) -> S
     Parameters
     ----------
     innovation_covariance : (k, k)
-        Σ_B, positive semi-definite; zero is a belief that never moves.
+        Σ_B, positive semi-definite; zero for a belief that never moves.
     sampling_covariance : (k, k)
         Σ_P, positive definite.
     """
@@ -56,7 +56,7 @@ def shared_axes(innovation_covariance: Floats, sampling_covariance: Floats) -> S
 def covariance_root(covariance: Floats) -> Floats:
     """The symmetric L with L L' equal to the covariance, which may be singular or zero.
 
-    It changes little where the covariance does, which eigenvectors alone do not: of equal variances they are arbitrary.
+    It is continuous in the covariance. Eigenvectors alone are not: those of equal eigenvalues are arbitrary.
     """
     variance, axes = np.linalg.eigh(_symmetric(covariance, "covariance"))
     return (axes * np.sqrt(_without_rounding(variance, "covariance"))) @ axes.T
@@ -74,7 +74,7 @@ def _symmetric(matrix: Floats, name: str) -> Floats:
 
 
 def _without_rounding(variance: Floats, name: str) -> Floats:
-    """Eigenvalues with those that rounding made negative set to zero."""
+    """Eigenvalues, with those that are negative by rounding set to zero."""
     if variance.min() < -_ROUNDING * np.abs(variance).max():
         raise ValueError(f"The {name} must be positive semi-definite; its smallest eigenvalue is {variance.min():.3g}.")
     return np.maximum(variance, 0.0)

@@ -1,8 +1,8 @@
 """The Metropolis-Hastings step of Algorithms 1 and 2: ρ_1..ρ_T given beliefs and choices.
 
-Given the beliefs the ρ_t are independent, and the prior P_{β_t} serves as proposal, so that a candidate is judged by
-the likelihood of the choice alone. What a candidate is compared against makes the kernel: the current ρ_t for the exact
-one, a second fresh draw for the one printed in the paper.
+Given the beliefs the ρ_t are independent, and the prior P_{β_t} is the proposal distribution, so acceptance depends
+only on the likelihood of the choice. The exact kernel compares the proposal with the current ρ_t, the kernel printed in
+the paper with a second fresh draw.
 """
 
 from typing import NamedTuple
@@ -17,14 +17,14 @@ Flags = NDArray[np.bool_]
 
 
 class Contrasts(NamedTuple):
-    """All that a softmax choice depends on: α (x_t[a] - x_t[a_t]) for each available a other than a_t.
+    """What a softmax choice depends on: α (x_t[a] - x_t[a_t]) for each available a other than a_t.
 
     Attributes
     ----------
     values : (N, k)
-        The contrasts of all decisions, one after the other.
+        The contrasts of all decisions, one decision after the other.
     first : (T+1,)
-        Those of decision t are rows ``first[t]`` to ``first[t+1] - 1``: none where there was no alternative.
+        The contrasts of decision t are rows ``first[t]`` to ``first[t+1] - 1``; none if it had no alternative.
     """
 
     values: Floats
@@ -32,7 +32,7 @@ class Contrasts(NamedTuple):
 
 
 def choice_contrasts(context: Floats, available: Flags, chosen: Integers, inverse_temperature: float) -> Contrasts:
-    """Contrasts of contexts (T, A, k), given who was available (T, A), who was chosen (T,), and α."""
+    """Contrasts of contexts (T, A, k), given which actions were available (T, A), which was chosen (T,), and α."""
     others = np.array(available, dtype=bool)
     steps = np.arange(len(chosen))
     others[steps, chosen] = False
@@ -41,14 +41,14 @@ def choice_contrasts(context: Floats, available: Flags, chosen: Integers, invers
     return Contrasts(np.ascontiguousarray(difference[others]), first.astype(np.int64))
 
 
-# Only the order of the terms of each sum is left to the compiler, which may then add several at once.
+# The only freedom given to the compiler is to reorder the terms of a sum, so that it can add several at once.
 REORDER_SUMS = {"reassoc", "contract"}
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def decision_log_likelihood(contrasts: Contrasts, t: int, rho: Floats) -> float:
     """log π(x_t)[a_t] of equation 2 for decision t and ρ (k,)."""
-    # The chosen action itself has contrast zero, so one action alone gives exactly log 1.
+    # The chosen action itself has contrast zero, so a single available action gives exactly log 1.
     peak, total = 0.0, 1.0
     for row in range(contrasts.first[t], contrasts.first[t + 1]):
         contrast = 0.0
@@ -70,7 +70,7 @@ def choice_log_likelihood(contrasts: Contrasts, rho: Floats, out: Floats) -> Non
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def shape_noise(center: Floats, roots: Floats, noise: Floats, out: Floats) -> None:
+def add_correlated_noise(center: Floats, roots: Floats, noise: Floats, out: Floats) -> None:
     """center_t + L_t noise_t into ``out`` (T, k), with roots L (T, k, k): draws from the beliefs of B-ICB."""
     T, k = center.shape
     for t in range(T):
@@ -82,7 +82,7 @@ def shape_noise(center: Floats, roots: Floats, noise: Floats, out: Floats) -> No
 
 
 @numba.njit(cache=True, nogil=True)
-def choose_between(
+def metropolis_accept(
     proposal: Floats,
     alternative: Floats,
     log_proposal: Floats,
@@ -90,28 +90,28 @@ def choose_between(
     uniform: Floats,
     out: Floats,
 ) -> float:
-    """Take ρ' with probability min(1, p(a|ρ') / p(a|ρ'')), otherwise ρ'', at each t on its own.
+    """Take ρ' with probability min(1, p(a|ρ') / p(a|ρ'')), otherwise ρ'', separately for each t.
 
     Parameters
     ----------
     proposal, alternative : (T, k)
         ρ' and ρ''.
     log_proposal, log_alternative : (T,)
-        log p(a_t | x_t, ρ) at either, under whatever reward function; the latter then receives that of the choice.
+        log p(a_t | x_t, ρ) at either, under any reward function; the latter then receives the selected one.
     uniform : (T,)
         Uniform on [0, 1).
     out : (T, k)
-        Receives the choice; may be ``alternative`` itself.
+        Receives the selected ρ; may be ``alternative`` itself.
 
     Returns
     -------
     float
-        The share of decisions at which the proposal was taken.
+        The share of decisions at which the proposal was accepted.
     """
     T, k = proposal.shape
     accepted = 0
     for t in range(T):
-        # Written so that a proposal of undefined likelihood is refused, and an impossible state always left.
+        # Written so that a proposal of undefined likelihood is rejected, and an impossible state is always left.
         accept = log_proposal[t] >= log_alternative[t]
         if not accept:
             accept = uniform[t] < np.exp(log_proposal[t] - log_alternative[t])

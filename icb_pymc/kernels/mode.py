@@ -5,27 +5,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icb_pymc.kernels.pseudo_data import PseudoData, choice_gradient, empty_data, log_volume, measure, spread
-from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve
-from icb_pymc.kernels.state_space import StateSpace, empty_noise, respond, run
+from icb_pymc.kernels.pseudo_data import (
+    PseudoData,
+    apply_noise_covariance,
+    choice_gradient,
+    empty_data,
+    log_determinant,
+    pseudo_data_at,
+)
+from icb_pymc.kernels.smoother import SmootherGains, smoother_gains, solve_covariance
+from icb_pymc.kernels.state_space import StateSpace, empty_noise, path_adjoint, path_from_noise
 
 Floats = NDArray[np.float64]
 
-_CLOSE = 1e-8
-# Objectives that differ by less are equal: near the mode a step changes them by less than the sum is exact.
+_TOLERANCE = 1e-8
+# Objectives that differ by less count as equal: near the mode a step changes them by less than their rounding error.
 _ROUNDING = 1e-12
-_MOST_ITERATIONS = 200
+_MAX_ITERATIONS = 200
 
 
 class Mode(NamedTuple):
-    """The mode û and what is known there.
+    """The mode û and the approximation around it.
 
     Attributes
     ----------
     contrasts : (N,)
         û.
     multipliers : (N,)
-        K^-1 (û - m), which is the gradient of the log likelihood at û.
+        K^-1 (û - m), which is the gradient of the log-likelihood at û.
     data : PseudoData
         Measurements with the gradient and curvature of the choices at û.
     gains : SmootherGains
@@ -44,49 +51,50 @@ class Mode(NamedTuple):
 def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     """Newton's method with a line search on log π(u) - ½ (u - m)'K^-1(u - m).
 
-    With u = m + K a the quadratic form is a'(u - m), so that K is never inverted and may be singular. The objective is
-    concave, and each step is halved until the objective grows: the search cannot diverge.
+    With u = m + K a the quadratic form is a'(u - m), so K is never inverted and may be singular. The objective is
+    concave, and each step is halved until the objective increases, so the search cannot diverge.
 
     Parameters
     ----------
     multipliers : (N,), optional
-        a, where to start; at the prior mean by default.
+        The starting point, as a; by default the prior mean.
     """
     rows = space.offset.size
     mean, contrasts = np.empty(rows), np.empty(rows)
     noise, states = empty_noise(space), np.empty((0, 0))
     for part in noise:
         part[...] = 0.0
-    run(space, noise, True, states, mean)
-    weights = np.zeros(rows) if multipliers is None else multipliers.copy()
-    respond(space, weights, noise)
-    run(space, noise, True, states, contrasts)
+    path_from_noise(space, noise, True, states, mean)
+    multipliers = np.zeros(rows) if multipliers is None else multipliers.copy()
+    path_adjoint(space, multipliers, noise)
+    path_from_noise(space, noise, True, states, contrasts)
 
     data = empty_data(space.first)
-    gradient, fitted, proposed = np.empty(rows), np.empty(rows), np.empty(rows)
+    gradient, weighted, proposed = np.empty(rows), np.empty(rows), np.empty(rows)
     likelihood = choice_gradient(space.first, contrasts, gradient, True)
-    objective = likelihood - 0.5 * weights @ (contrasts - mean)
-    for _ in range(_MOST_ITERATIONS):
-        measure(space.first, contrasts, gradient, data)
+    objective = likelihood - 0.5 * multipliers @ (contrasts - mean)
+    for _ in range(_MAX_ITERATIONS):
+        pseudo_data_at(space.first, contrasts, gradient, data)
         gains = smoother_gains(space, data)
-        solve(space, gains, data.values - mean, proposed)
-        spread(space.first, data, proposed, fitted)
-        move, turn = data.values - fitted - contrasts, proposed - weights
-        if np.abs(move).max(initial=0.0) < _CLOSE:
+        solve_covariance(space, gains, data.values - mean, proposed)
+        apply_noise_covariance(space.first, data, proposed, weighted)
+        # The Newton step: the mean given the pseudo-data, y - V a, minus the current contrasts.
+        newton_step, multiplier_step = data.values - weighted - contrasts, proposed - multipliers
+        if np.abs(newton_step).max(initial=0.0) < _TOLERANCE:
             break
-        step, best = 1.0, objective
-        while step > 1e-10:
-            trial, trial_weights = contrasts + step * move, weights + step * turn
+        step_size, best = 1.0, objective
+        while step_size > 1e-10:
+            trial, trial_multipliers = contrasts + step_size * newton_step, multipliers + step_size * multiplier_step
             likelihood = choice_gradient(space.first, trial, gradient, True)
-            objective = likelihood - 0.5 * trial_weights @ (trial - mean)
+            objective = likelihood - 0.5 * trial_multipliers @ (trial - mean)
             if objective >= best - _ROUNDING * (1 + abs(best)):
                 break
-            step /= 2
+            step_size /= 2
         else:
-            # Rounding, not the slope, decides from here on.
+            # From here on differences of the objective are rounding errors.
             likelihood = choice_gradient(space.first, contrasts, gradient, True)
             break
-        contrasts, weights = trial, trial_weights
-    square = weights @ (contrasts - mean)
-    log_evidence = likelihood - 0.5 * square - 0.5 * (gains.log_volume - log_volume(data))
-    return Mode(contrasts, weights, data, gains, float(log_evidence))
+        contrasts, multipliers = trial, trial_multipliers
+    square = multipliers @ (contrasts - mean)
+    log_evidence = likelihood - 0.5 * square - 0.5 * (gains.log_determinant - log_determinant(data))
+    return Mode(contrasts, multipliers, data, gains, float(log_evidence))

@@ -1,10 +1,10 @@
-"""The softmax choice seen as a Gaussian measurement of its utility contrasts.
+"""The softmax choice approximated by a Gaussian measurement of its utility contrasts: the pseudo-data.
 
 With p the probabilities of the candidates not chosen and p_0 that of the chosen one, log π = -log(1 + Σ exp u) has
-gradient -p and curvature -W, W = diag(p) - pp', whose inverse is V = diag(1/p) + 11'/p_0: as if u were measured as y in
-noise of covariance V. Over a posterior the mean of W has about the shape of that at the mean of p, but is smaller:
-shares are then less than p, V = diag(1/share) + 11'/rest, and W = diag(share) - share share'/(Σ share + rest).
-Two candidates are the common case; for them all of this is a number.
+gradient -p and curvature -W, W = diag(p) - pp', whose inverse is V = diag(1/p) + 11'/p_0: as if u had been measured as
+y with noise of covariance V. Averaged over a posterior, W has about the shape it has at the mean of p, but is smaller:
+p is then replaced by smaller shares, V = diag(1/share) + 11'/rest, W = diag(share) - share share'/(Σ share + rest).
+Two candidates are the common case; for them V and W are scalars.
 """
 
 from typing import NamedTuple
@@ -16,53 +16,54 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A candidate that is hardly ever taken measures next to nothing; the floor keeps V within what float64 can subtract.
-_LEAST_SHARE = 1e-8
-# Far below the greatest number, so that it can still be multiplied by any number of candidates.
-_MANY = 1e200
+# A candidate that is almost never chosen carries almost no information; the floor keeps V within what float64 can
+# subtract.
+_MIN_SHARE = 1e-8
+# Far below the largest float, so that it can still be multiplied by any number of candidates.
+_LARGE = 1e200
 
 
 class PseudoData(NamedTuple):
-    """Measurements y of the contrasts u in noise V_t = diag(width) + 11' common_t.
+    """Measurements y of the contrasts u with noise of covariance V_t = diag(variance) + 11' common_variance_t.
 
     Attributes
     ----------
     values : (N,)
         y.
-    width : (N,)
-        One over the share of each candidate that was not chosen: its probability, or less.
-    common : (T,)
-        One over the rest: the probability of the chosen one, less by the same factor.
+    variance : (N,)
+        1/share, where the share of a candidate that was not chosen is its probability p or less.
+    common_variance : (T,)
+        1/rest, where the rest is the probability p_0 of the chosen candidate, reduced by the same factor.
     """
 
     values: Floats
-    width: Floats
-    common: Floats
+    variance: Floats
+    common_variance: Floats
 
 
 def empty_data(first: Integers) -> PseudoData:
-    """Room for measurements."""
+    """Uninitialised arrays for the measurements."""
     rows = int(first[-1])
     return PseudoData(np.empty(rows), np.empty(rows), np.empty(len(first) - 1))
 
 
 @numba.njit(cache=True, nogil=True)
 def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_value: bool) -> float:
-    """The ``gradient`` -p (N,) of Σ_t log π(x_t)[a_t] at contrasts u (N,), and that sum itself if asked for."""
-    total, masses = 0.0, 1.0
+    """The ``gradient`` -p (N,) of Σ_t log π(x_t)[a_t] at contrasts u (N,), and, if requested, the sum itself."""
+    total, product = 0.0, 1.0
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
-        # One logarithm serves for many decisions.
-        if masses > _MANY:
-            total -= np.log(masses)
-            masses = 1.0
+        # One logarithm is taken for many decisions.
+        if product > _LARGE:
+            total -= np.log(product)
+            product = 1.0
         if end == begin + 1:
             # One exponential is enough for two candidates.
             small = np.exp(-abs(contrasts[begin]))
             gradient[begin] = -(1.0 if contrasts[begin] > 0.0 else small) / (1.0 + small)
             if with_value:
                 total -= max(contrasts[begin], 0.0)
-                masses *= 1.0 + small
+                product *= 1.0 + small
             continue
         peak, mass = 0.0, 0.0
         for row in range(begin, end):
@@ -75,39 +76,39 @@ def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_v
             gradient[row] /= mass
         if with_value:
             total -= peak
-            masses *= mass
-    return total - np.log(masses)
+            product *= mass
+    return total - np.log(product)
 
 
 @numba.njit(cache=True, nogil=True)
-def measure(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData) -> None:
-    """Pseudo-data whose log density has the gradient and curvature of the choices' at ``contrasts``."""
+def pseudo_data_at(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData) -> None:
+    """Pseudo-data whose log-density has the gradient and curvature of the choices' at ``contrasts``, into ``data``."""
     for t in range(first.size - 1):
         candidates = first[t + 1] - first[t] + 1
-        total = 1.0 + candidates * _LEAST_SHARE
+        total = 1.0 + candidates * _MIN_SHARE
         rest = 1.0
         for row in range(first[t], first[t + 1]):
-            share = (_LEAST_SHARE - gradient[row]) / total
-            data.width[row] = 1.0 / share
+            share = (_MIN_SHARE - gradient[row]) / total
+            data.variance[row] = 1.0 / share
             rest -= share
-        data.common[t] = 1.0 / max(rest, _LEAST_SHARE / total)
+        data.common_variance[t] = 1.0 / max(rest, _MIN_SHARE / total)
     # y = u + V times the gradient.
-    spread(first, data, gradient, data.values)
+    apply_noise_covariance(first, data, gradient, data.values)
     for row in range(contrasts.size):
         data.values[row] += contrasts[row]
 
 
-class Seen(NamedTuple):
-    """Sums over places that a chain has been at.
+class PositionSums(NamedTuple):
+    """Sums over the positions that a chain has visited.
 
     Attributes
     ----------
     contrasts : (N,)
-        Of u.
+        Sum of u.
     share : (N,)
-        Of p.
+        Sum of p.
     curvature : (T,)
-        Of the trace of W, with the chosen candidate's p_0 (1 - p_0) added to it.
+        Sum of the trace of W, plus the chosen candidate's p_0 (1 - p_0).
     """
 
     contrasts: Floats
@@ -116,104 +117,104 @@ class Seen(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
-def see(first: Integers, contrasts: Floats, seen: Seen) -> None:
-    """Add a place."""
+def add_position(first: Integers, contrasts: Floats, sums: PositionSums) -> None:
+    """Add a position with these contrasts to the sums."""
     gradient = np.empty(contrasts.size)
     choice_gradient(first, contrasts, gradient, False)
     for t in range(first.size - 1):
         others, curvature = 0.0, 0.0
         for row in range(first[t], first[t + 1]):
             share = -gradient[row]
-            seen.contrasts[row] += contrasts[row]
-            seen.share[row] += share
+            sums.contrasts[row] += contrasts[row]
+            sums.share[row] += share
             others += share
             curvature += share * (1.0 - share)
-        seen.curvature[t] += curvature + others * (1.0 - others)
+        sums.curvature[t] += curvature + others * (1.0 - others)
 
 
 @numba.njit(cache=True, nogil=True)
-def measure_seen(first: Integers, seen: Seen, count: int, data: PseudoData) -> None:
-    """Pseudo-data with the mean gradient of ``count`` places, at their mean, and about their mean curvature."""
+def pseudo_data_from_sums(first: Integers, sums: PositionSums, count: int, data: PseudoData) -> None:
+    """Pseudo-data with the mean gradient, at the mean, and about the mean curvature of ``count`` positions."""
     gradient = np.empty(data.values.size)
     for t in range(first.size - 1):
         others, curvature = 0.0, 0.0
         for row in range(first[t], first[t + 1]):
-            share = seen.share[row] / count
+            share = sums.share[row] / count
             gradient[row] = -share
             others += share
             curvature += share * (1.0 - share)
         curvature += others * (1.0 - others)
-        scale = seen.curvature[t] / count / curvature if curvature > _LEAST_SHARE else 1.0
+        scale = sums.curvature[t] / count / curvature if curvature > _MIN_SHARE else 1.0
         for row in range(first[t], first[t + 1]):
-            data.width[row] = 1.0 / max(-scale * gradient[row], _LEAST_SHARE)
-        data.common[t] = 1.0 / max(scale * (1.0 - others), _LEAST_SHARE)
-    spread(first, data, gradient, data.values)
+            data.variance[row] = 1.0 / max(-scale * gradient[row], _MIN_SHARE)
+        data.common_variance[t] = 1.0 / max(scale * (1.0 - others), _MIN_SHARE)
+    apply_noise_covariance(first, data, gradient, data.values)
     for row in range(data.values.size):
-        data.values[row] += seen.contrasts[row] / count
+        data.values[row] += sums.contrasts[row] / count
 
 
 @numba.njit(cache=True, nogil=True)
-def spread(first: Integers, data: PseudoData, vector: Floats, out: Floats) -> None:
+def apply_noise_covariance(first: Integers, data: PseudoData, vector: Floats, out: Floats) -> None:
     """out = V vector."""
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
         if end == begin + 1:
-            out[begin] = vector[begin] * (data.width[begin] + data.common[t])
+            out[begin] = vector[begin] * (data.variance[begin] + data.common_variance[t])
             continue
         total = 0.0
         for row in range(begin, end):
             total += vector[row]
         for row in range(begin, end):
-            out[row] = vector[row] * data.width[row] + total * data.common[t]
+            out[row] = vector[row] * data.variance[row] + total * data.common_variance[t]
 
 
 @numba.njit(cache=True, nogil=True)
-def spread_noise(first: Integers, data: PseudoData, noise: Floats, common: Floats, out: Floats) -> None:
-    """out ~ N(0, V), from standard normal ``noise`` (N,) and ``common`` (T,), which two candidates do not need."""
+def draw_measurement_noise(first: Integers, data: PseudoData, noise: Floats, common: Floats, out: Floats) -> None:
+    """out ~ N(0, V), from standard normal ``noise`` (N,) and ``common`` (T,), unused for two candidates."""
     for t in range(first.size - 1):
         if first[t + 1] == first[t] + 1:
             row = first[t]
-            out[row] = noise[row] * np.sqrt(data.width[row] + data.common[t])
+            out[row] = noise[row] * np.sqrt(data.variance[row] + data.common_variance[t])
             continue
         if first[t + 1] == first[t]:
             continue
-        shared = common[t] * np.sqrt(data.common[t])
+        shared = common[t] * np.sqrt(data.common_variance[t])
         for row in range(first[t], first[t + 1]):
-            out[row] = noise[row] * np.sqrt(data.width[row]) + shared
+            out[row] = noise[row] * np.sqrt(data.variance[row]) + shared
 
 
 @numba.njit(cache=True, nogil=True)
-def residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Floats, with_value: bool) -> float:
-    """What the pseudo-data leave over, log π(u) - log N(y; u, V) but for a constant: its ``gradient`` and value."""
+def log_residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Floats, with_value: bool) -> float:
+    """The residual log-density R(u) = log π(u) - log N(y; u, V) up to a constant: its ``gradient`` and its value."""
     total = choice_gradient(first, contrasts, gradient, with_value)
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
         if end == begin + 1:
-            miss = data.values[begin] - contrasts[begin]
-            precise = miss / (data.width[begin] + data.common[t])
-            total += 0.5 * miss * precise
-            gradient[begin] -= precise
+            difference = data.values[begin] - contrasts[begin]
+            weighted_difference = difference / (data.variance[begin] + data.common_variance[t])
+            total += 0.5 * difference * weighted_difference
+            gradient[begin] -= weighted_difference
             continue
-        weighted, whole = 0.0, 1.0 / data.common[t]
+        weighted_mean, total_share = 0.0, 1.0 / data.common_variance[t]
         for row in range(begin, end):
-            share = 1.0 / data.width[row]
-            weighted += share * (data.values[row] - contrasts[row])
-            whole += share
-        weighted /= whole
+            share = 1.0 / data.variance[row]
+            weighted_mean += share * (data.values[row] - contrasts[row])
+            total_share += share
+        weighted_mean /= total_share
         for row in range(begin, end):
-            miss = data.values[row] - contrasts[row]
-            precise = (miss - weighted) / data.width[row]
-            total += 0.5 * miss * precise
-            gradient[row] -= precise
+            difference = data.values[row] - contrasts[row]
+            weighted_difference = (difference - weighted_mean) / data.variance[row]
+            total += 0.5 * difference * weighted_difference
+            gradient[row] -= weighted_difference
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def log_volume(data: PseudoData) -> float:
+def log_determinant(data: PseudoData) -> float:
     """log det V = -Σ log share - Σ log rest, for shares that add up to one."""
     total = 0.0
-    for row in range(data.width.size):
-        total += np.log(data.width[row])
-    for t in range(data.common.size):
-        total += np.log(data.common[t])
+    for row in range(data.variance.size):
+        total += np.log(data.variance[row])
+    for t in range(data.common_variance.size):
+        total += np.log(data.common_variance[t])
     return total

@@ -1,4 +1,4 @@
-"""Ranks of draws, those of equal draws averaged."""
+"""Scores of the ranks of draws; equal draws share their mean rank."""
 
 import numba
 import numpy as np
@@ -15,10 +15,11 @@ def scores_by_rank(values: Floats, order: Integers, scores: Floats, out: Floats)
     Parameters
     ----------
     values, order : (m, n)
-        Rows, and the order that sorts each.
+        Rows of draws, and the indices that sort each row.
     scores : (2n - 1,)
-        Scores of the ranks 1, 1.5, 2, ..., n: values that are equal share the mean of their ranks.
+        Scores of the ranks 1, 1.5, 2, ..., n; equal values share the mean of their ranks.
     out : (m, n)
+        Receives the scores.
     """
     n = values.shape[1]
     for row in range(values.shape[0]):

@@ -1,6 +1,6 @@
 """Lemma 1 in O(Tk) per draw: the rewards r_1..r_T given the sampled reward parameters ρ_1..ρ_T.
 
-Given the actions, Σ_t is fixed. Measured from the start mean, with d_t = r_t - <μ_1, x_t>, equation 1 reads
+Given the actions, Σ_t is fixed. Relative to the start mean, with d_t = r_t - <μ_1, x_t>, equation 1 reads
 
     μ_t = μ_1 + Σ_t s_t / σ²,    s_{t+1} = s_t + d_t x_t,    s_1 = 0,    d_t ~ N(<ρ_env - μ_1, x_t>, σ²),
 
@@ -10,7 +10,7 @@ in which no Σ_1^-1 occurs, and ρ_t ~ N(μ_t, Σ_t). Going backward with J_{T+1
     J_t = Σ_t + J_{t+1} - D_t f_t f_t',    h_t = (ρ_t - μ_1) + h_{t+1} - f_t x_t'h_{t+1},
 
 and going forward d_t given s_t and ρ_{t+1}..ρ_T is N(σ² x_t'h_{t+1} / D_t - f_t's_t, σ⁴ / D_t). Only h
-depends on ρ. The last reward moves no belief of the log: J_{T+1} = 0 gives it its prior.
+depends on ρ. No belief in the log depends on the last reward: with J_{T+1} = 0 it is drawn from its prior.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class BeliefCovariances(NamedTuple):
-    """The part of equation 1 that the rewards do not touch.
+    """The part of equation 1 that does not depend on the rewards.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class BeliefCovariances(NamedTuple):
     root : (T, k, k)
         L_t with L_t L_t' = Σ_t; not triangular.
     gain : (T-1, k)
-        Σ_t x_t / (σ² + x_t'Σ_t x_t), how far a surprise in r_t moves the mean.
+        Σ_t x_t / (σ² + x_t'Σ_t x_t), by which the prediction error of r_t is multiplied to update the mean.
     """
 
     covariance: Floats
@@ -44,7 +44,7 @@ class BeliefCovariances(NamedTuple):
 
 
 class RewardGains(NamedTuple):
-    """What a draw of the rewards needs and does not depend on ρ, ρ_env or μ_1.
+    """The part of a draw of the rewards that does not depend on ρ, ρ_env or μ_1.
 
     Attributes
     ----------
@@ -52,16 +52,16 @@ class RewardGains(NamedTuple):
         x_t[a_t].
     feedback : (T, k)
         f_t.
-    shrink : (T,)
+    message_weight : (T,)
         σ² / D_t.
-    spread : (T,)
+    deviation : (T,)
         σ² / sqrt(D_t).
     """
 
     chosen_context: Floats
     feedback: Floats
-    shrink: Floats
-    spread: Floats
+    message_weight: Floats
+    deviation: Floats
 
 
 def covariance_path(start_covariance: Floats, chosen_context: Floats, sigma: float) -> BeliefCovariances:
@@ -88,23 +88,23 @@ def _covariance_path(
     T, k = chosen_context.shape
     covariance, root, gain = np.empty((T, k, k)), np.empty((T, k, k)), np.empty((T - 1, k))
     covariance[0], root[0] = start_covariance, start_root
-    seen, cross = np.empty(k), np.empty(k)
+    loading, cross = np.empty(k), np.empty(k)
     for t in range(T - 1):
-        seen[:] = 0.0
+        loading[:] = 0.0
         for i in range(k):
             for j in range(k):
-                seen[j] += root[t, i, j] * chosen_context[t, i]
+                loading[j] += root[t, i, j] * chosen_context[t, i]
         total = sigma * sigma
         for j in range(k):
-            total += seen[j] * seen[j]
+            total += loading[j] * loading[j]
         for i in range(k):
             product = 0.0
             for j in range(k):
-                product += root[t, i, j] * seen[j]
+                product += root[t, i, j] * loading[j]
             gain[t, i] = product / total
         # Potter's update of the root: L - γ (L v) v' with v = L'x, S = σ² + v'v and γ = 1 / (S + σ sqrt(S)).
         potter = total / (total + sigma * np.sqrt(total))
-        # Joseph's update of the covariance, (I - Kx') Σ (I - Kx')' + σ² K K': rounding shrinks as Σ does.
+        # Joseph's update of the covariance, (I - Kx') Σ (I - Kx')' + σ² K K': the rounding error shrinks with Σ.
         variance = sigma * sigma
         for i in range(k):
             product = 0.0
@@ -114,7 +114,7 @@ def _covariance_path(
             variance += product * chosen_context[t, i]
         for i in range(k):
             for j in range(k):
-                root[t + 1, i, j] = root[t, i, j] - potter * gain[t, i] * seen[j]
+                root[t + 1, i, j] = root[t, i, j] - potter * gain[t, i] * loading[j]
                 covariance[t + 1, i, j] = (
                     covariance[t, i, j]
                     - (gain[t, i] * cross[j] + cross[i] * gain[t, j])
@@ -129,18 +129,18 @@ def belief_means(gain: Floats, start_mean: Floats, chosen_context: Floats, rewar
     T, k = chosen_context.shape
     out[0] = start_mean
     for t in range(T - 1):
-        surprise = reward[t]
+        prediction_error = reward[t]
         for i in range(k):
-            surprise -= out[t, i] * chosen_context[t, i]
+            prediction_error -= out[t, i] * chosen_context[t, i]
         for i in range(k):
-            out[t + 1, i] = out[t, i] + gain[t, i] * surprise
+            out[t + 1, i] = out[t, i] + gain[t, i] * prediction_error
 
 
 @numba.njit(cache=True, nogil=True)
 def reward_gains(covariance: Floats, chosen_context: Floats, sigma: float) -> RewardGains:
-    """The backward recursion of J_t, from Σ_t (T, k, k) as `covariance_path` gives it, in O(Tk²)."""
+    """The backward recursion of J_t, from the Σ_t (T, k, k) of `covariance_path`, in O(Tk²)."""
     T, k = chosen_context.shape
-    feedback, shrink, spread = np.empty((T, k)), np.empty(T), np.empty(T)
+    feedback, message_weight, deviation = np.empty((T, k)), np.empty(T), np.empty(T)
     precision = np.zeros((k, k))
     for t in range(T - 1, -1, -1):
         total = sigma * sigma
@@ -152,12 +152,12 @@ def reward_gains(covariance: Floats, chosen_context: Floats, sigma: float) -> Re
             total += product * chosen_context[t, i]
         for i in range(k):
             feedback[t, i] /= total
-        shrink[t] = sigma * sigma / total
-        spread[t] = sigma * sigma / np.sqrt(total)
+        message_weight[t] = sigma * sigma / total
+        deviation[t] = sigma * sigma / np.sqrt(total)
         for i in range(k):
             for j in range(k):
                 precision[i, j] += covariance[t, i, j] - total * (feedback[t, i] * feedback[t, j])
-    return RewardGains(chosen_context, feedback, shrink, spread)
+    return RewardGains(chosen_context, feedback, message_weight, deviation)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -166,28 +166,28 @@ def draw_reward_path(
 ) -> None:
     """Draw r_1..r_T given ρ (T, k), ρ_env and μ_1 (Lemma 1) into ``out`` (T,).
 
-    The draw is affine in ρ, ρ_env and the standard normal ``noise`` (T,); without noise it is the mean μ̃ of the
-    lemma. Where Σ_1 is singular, ρ_t - μ_1 must lie in its range, as every draw from the beliefs does.
+    The draw is affine in ρ, ρ_env and the standard normal ``noise`` (T,); with zero noise it is the mean μ̃ of
+    the lemma. If Σ_1 is singular, ρ_t - μ_1 must lie in its range, as every draw from the beliefs does.
     """
     T, k = rho.shape
     context = gains.chosen_context
-    # `out` holds x_t'h_{t+1} on the way back and the rewards on the way forward.
+    # `out` holds x_t'h_{t+1} in the backward pass and the rewards in the forward pass.
     message = rho_env - start_mean
     for t in range(T - 1, -1, -1):
-        seen = 0.0
+        projected = 0.0
         for i in range(k):
-            seen += context[t, i] * message[i]
-        out[t] = seen
+            projected += context[t, i] * message[i]
+        out[t] = projected
         for i in range(k):
-            message[i] += rho[t, i] - start_mean[i] - gains.feedback[t, i] * seen
+            message[i] += rho[t, i] - start_mean[i] - gains.feedback[t, i] * projected
 
-    heard = np.zeros(k)
+    reward_sum = np.zeros(k)
     for t in range(T):
-        deviation = gains.shrink[t] * out[t] + gains.spread[t] * noise[t]
+        excess = gains.message_weight[t] * out[t] + gains.deviation[t] * noise[t]
         expected = 0.0
         for i in range(k):
-            deviation -= gains.feedback[t, i] * heard[i]
+            excess -= gains.feedback[t, i] * reward_sum[i]
             expected += context[t, i] * start_mean[i]
         for i in range(k):
-            heard[i] += deviation * context[t, i]
-        out[t] = expected + deviation
+            reward_sum[i] += excess * context[t, i]
+        out[t] = expected + excess

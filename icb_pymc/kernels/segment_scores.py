@@ -1,7 +1,7 @@
-"""How well one constant preference explains each segment of a log: the table that change points are read from.
+"""How well one constant preference explains each segment of a log: the table from which change points are estimated.
 
-Segments are made of whole blocks (sub-trajectories). Entry [i, j] of a table is the score of blocks i to j - 1; what is
-no segment is minus infinity.
+Segments consist of whole blocks (sub-trajectories). Entry [i, j] of a table is the score of blocks i to j - 1, or minus
+infinity if j <= i.
 """
 
 import numba
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icb_pymc.kernels.metropolis import Contrasts
-from icb_pymc.kernels.weights_metropolis import ContrastColumns, fold_log_likelihood, scratch, walk_fold
+from icb_pymc.kernels.weights_metropolis import ContrastColumns, fold_log_likelihood, make_scratch, walk_fold
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,7 +28,7 @@ def posterior_slopes(
     gradient: Floats,
     curvature: Floats,
 ) -> float:
-    """-log p(a | w) + (w - m)'P(w - m) / 2 over some decisions, its gradient (k,) and its Hessian (k, k).
+    """-log p(a | w) + (w - m)'P(w - m) / 2 over some decisions, with its gradient (k,) and Hessian (k, k).
 
     With p_r the probability of the candidate of contrast c_r, a decision adds E[c] to the gradient and Cov[c] to the
     Hessian.
@@ -75,32 +75,34 @@ def posterior_slopes(
 def laplace_evidence(
     contrasts: Contrasts, start: int, stop: int, mean: Floats, precision: Floats, weights: Floats
 ) -> float:
-    """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions by Laplace's method; ``weights`` (k,) becomes the mode.
+    """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions, by Laplace's method; ``weights`` (k,) becomes the mode.
 
-    The mode is found by Newton steps, halved until they descend by as much as Armijo asks: the function is convex.
+    The mode is found by Newton's method with steps halved until they satisfy Armijo's condition; the problem is convex.
     """
     k = weights.size
     gradient, curvature = np.empty(k), np.empty((k, k))
     trial_gradient, trial_curvature = np.empty(k), np.empty((k, k))
     value = posterior_slopes(contrasts, start, stop, mean, precision, weights, gradient, curvature)
     for _ in range(NEWTON_STEPS):
-        move = np.linalg.solve(curvature, gradient)
-        decrease = np.sum(move * gradient)
+        newton_step = np.linalg.solve(curvature, gradient)
+        decrease = np.sum(newton_step * gradient)
         if decrease < 1e-12:
             break
-        size = 1.0
-        while size > 1e-6:
-            trial = weights - size * move
-            found = posterior_slopes(contrasts, start, stop, mean, precision, trial, trial_gradient, trial_curvature)
-            if found <= value - 1e-4 * size * decrease:
+        step_size = 1.0
+        while step_size > 1e-6:
+            trial = weights - step_size * newton_step
+            trial_value = posterior_slopes(
+                contrasts, start, stop, mean, precision, trial, trial_gradient, trial_curvature
+            )
+            if trial_value <= value - 1e-4 * step_size * decrease:
                 break
-            size *= 0.5
+            step_size *= 0.5
         else:
             break
-        value = found
+        value = trial_value
         weights[:], gradient[:], curvature[:] = trial, trial_gradient, trial_curvature
-    log_prior_volume = np.linalg.slogdet(precision)[1]
-    return -value + 0.5 * (log_prior_volume - np.linalg.slogdet(curvature)[1])
+    log_determinant = np.linalg.slogdet(precision)[1]
+    return -value + 0.5 * (log_determinant - np.linalg.slogdet(curvature)[1])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -131,20 +133,20 @@ def likelihood_of_segments(
     """Table (S, S+1) of log-likelihoods at the mean of random-walk draws, scaled to unit L1 norm.
 
     Each walk starts at ``origin`` (k,), the mean of the prior, and makes ``tune`` iterations, then ``draws`` times
-    ``thin``, of which every last one is kept.
+    ``thin`` iterations, the last of which is kept each time.
     """
     blocks, k = boundaries.size - 1, origin.size
     scores = np.full((blocks, blocks + 1), -np.inf)
-    weights, average, work = np.empty(k), np.empty(k), scratch(data)
+    weights, average, scratch = np.empty(k), np.empty(k), make_scratch(data)
     for i in range(blocks):
         for j in range(i + 1, blocks + 1):
             start, stop = boundaries[i], boundaries[j]
             weights[:] = origin
             average[:] = 0.0
-            walk_fold(data, start, stop, origin, precision, scale, tune, rng, weights, work)
+            walk_fold(data, start, stop, origin, precision, scale, tune, rng, weights, scratch)
             for _ in range(draws):
-                walk_fold(data, start, stop, origin, precision, scale, thin, rng, weights, work)
+                walk_fold(data, start, stop, origin, precision, scale, thin, rng, weights, scratch)
                 average += weights
             average /= np.abs(average).sum()
-            scores[i, j] = fold_log_likelihood(data, start, stop, average, work)
+            scores[i, j] = fold_log_likelihood(data, start, stop, average, scratch)
     return scores

@@ -1,6 +1,6 @@
 """(K + V)^-1 y in O(Nd), K the prior covariance of the contrasts: a Kalman filter and disturbance smoother.
 
-The gains depend on the model and on V alone; they are computed once, in O(Nd²), and serve for every y.
+The Kalman gains depend only on the model and on V; they are computed once, in O(Nd²), and are valid for every y.
 """
 
 from typing import NamedTuple
@@ -9,111 +9,122 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from icb_pymc.kernels.blocked_recursions import NEIGHBOURS, backward, couple, forward
+from icb_pymc.kernels.blocked_recursions import NEIGHBOURS, backward_pass, forward_pass, neighbour_couplings
 from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.pseudo_data import PseudoData
-from icb_pymc.kernels.state_space import StateSpace, at, move_state
+from icb_pymc.kernels.state_space import StateSpace, apply_transition, time_index
 
 Floats = NDArray[np.float64]
 
 
 class SmootherGains(NamedTuple):
-    """What a pass over the measurements needs and does not depend on them.
+    """Everything that a pass over the measurements needs and that does not depend on their values.
 
     Attributes
     ----------
-    mixing : (N, n)
-        Row by row L_t, lower triangular with ones on its diagonal (left out), where L_t D_t L_t' = B_t B_t' + V_t.
-    reading : (N, d)
-        Rows c of L_t^-1 C_t: measurements whose noise, of variances D, is independent, so that each row can be taken
-        on its own.
-    gain : (N, d)
-        P c / f with P the covariance of the state before the row and f = D + c'P c.
-    shrink : (N,)
+    noise_factor : (N, n)
+        Row by row L_t, lower triangular with ones on its diagonal (omitted), where L_t D_t L_t' = B_t B_t' + V_t.
+    state_loading : (N, d)
+        Rows c of L_t^-1 C_t: the noise of these measurements is independent, with variances D, so the filter can
+        process one row at a time.
+    kalman_gain : (N, d)
+        P c / f with P the covariance of the state before the row and f = D + c'P c the innovation variance.
+    innovation_precision : (N,)
         1 / f.
     coupling : (N, 3) or (0, 3)
-        c'g with the gains g of the rows before, if the state stays where it is.
-    log_volume : float
+        c'g with the Kalman gains g of the three rows before, if the state has no transition (F = I).
+    log_determinant : float
         log det(K + V).
     """
 
-    mixing: Floats
-    reading: Floats
-    gain: Floats
-    shrink: Floats
+    noise_factor: Floats
+    state_loading: Floats
+    kalman_gain: Floats
+    innovation_precision: Floats
     coupling: Floats
-    log_volume: float
+    log_determinant: float
 
 
 def smoother_gains(space: StateSpace, data: PseudoData) -> SmootherGains:
     """The covariance recursion of the Kalman filter."""
-    # The first row of a decision is mixed with none.
-    mixed = max(int(np.diff(space.first).max(initial=1)) - 1, 0)
-    rows, d = space.reading.shape
-    mixing, reading, gain, shrink = np.zeros((rows, mixed)), np.empty((rows, d)), np.empty((rows, d)), np.empty(rows)
-    log_volume = _filter(space, data, mixing, reading, gain, shrink)
-    stays = len(space.decay) == 0 and space.left.shape[1] == 0
-    coupling = np.empty((rows if stays else 0, NEIGHBOURS))
-    if stays:
-        couple(reading, gain, coupling)
-    return SmootherGains(mixing, reading, gain, shrink, coupling, log_volume)
+    # The first row of a decision has no row before it to be correlated with.
+    factor_width = max(int(np.diff(space.first).max(initial=1)) - 1, 0)
+    rows, d = space.state_loading.shape
+    noise_factor, noise_variance = np.zeros((rows, factor_width)), np.empty(rows)
+    state_loading, kalman_gain, innovation_precision = np.empty((rows, d)), np.empty((rows, d)), np.empty(rows)
+    log_determinant = _covariance_recursion(
+        space, data, noise_factor, noise_variance, state_loading, kalman_gain, innovation_precision
+    )
+    is_static = len(space.decay) == 0 and space.left.shape[1] == 0
+    coupling = np.empty((rows if is_static else 0, NEIGHBOURS))
+    if is_static:
+        neighbour_couplings(state_loading, kalman_gain, coupling)
+    return SmootherGains(noise_factor, state_loading, kalman_gain, innovation_precision, coupling, log_determinant)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _filter(
-    space: StateSpace, data: PseudoData, mixing: Floats, reading: Floats, gain: Floats, shrink: Floats
+def _covariance_recursion(
+    space: StateSpace,
+    data: PseudoData,
+    noise_factor: Floats,
+    noise_variance: Floats,
+    state_loading: Floats,
+    kalman_gain: Floats,
+    innovation_precision: Floats,
 ) -> float:
-    T, d = space.first.size - 1, space.reading.shape[1]
-    # Of symmetric matrices only the lower triangle is kept.
-    covariance, innovation = np.zeros((d, d)), np.zeros((d, d))
-    product, column = np.empty(d), np.empty(d)
+    """Fill the arrays of `SmootherGains`, and ``noise_variance`` (N,) with D; returns log det(K + V)."""
+    T, d = space.first.size - 1, space.state_loading.shape[1]
+    # Only the lower triangles of symmetric matrices are stored.
+    covariance, move_covariance = np.zeros((d, d)), np.zeros((d, d))
+    cross_covariance, loading = np.empty(d), np.empty(d)
     moved = np.empty((space.left.shape[1], d))
-    _add_square(space.start_root.T, covariance)
-    log_volume = 0.0
+    _add_crossproduct(space.start_root.T, covariance)
+    log_determinant = 0.0
     for t in range(T):
-        # Of each row `shrink` holds the variance of its noise at first.
-        _separate(space, data, t, mixing, reading, shrink)
+        _decorrelate_noise(space, data, t, noise_factor, noise_variance, state_loading)
         for row in range(space.first[t], space.first[t + 1]):
             for i in range(d):
-                column[i] = reading[row, i]
-            _multiply(covariance, column, product)
-            total = shrink[row]
+                loading[i] = state_loading[row, i]
+            _symmetric_product(covariance, loading, cross_covariance)
+            innovation_variance = noise_variance[row]
             for i in range(d):
-                total += product[i] * column[i]
-            shrink[row] = 1.0 / total
-            log_volume += np.log(total)
+                innovation_variance += cross_covariance[i] * loading[i]
+            innovation_precision[row] = 1.0 / innovation_variance
+            log_determinant += np.log(innovation_variance)
             for i in range(d):
-                share = product[i] / total
-                gain[row, i] = share
+                gain = cross_covariance[i] / innovation_variance
+                kalman_gain[row, i] = gain
                 for j in range(i + 1):
-                    covariance[i, j] -= share * product[j]
+                    covariance[i, j] -= gain * cross_covariance[j]
         if t < T - 1:
-            s, g = at(t, space.move_scale), at(t, space.move_root)
+            s, g = time_index(t, space.move_scale), time_index(t, space.move_root)
             if g == t or t == 0:
-                innovation[:] = 0.0
-                _add_square(space.move_root[g], innovation)
-            _move_covariance(space.decay, space.left, space.right, t, covariance, moved, column, product)
+                move_covariance[:] = 0.0
+                _add_crossproduct(space.move_root[g], move_covariance)
+            _transition_covariance(
+                space.decay, space.left, space.right, t, covariance, moved, loading, cross_covariance
+            )
             variance = space.move_scale[s] ** 2
             for i in range(d):
                 for j in range(i + 1):
-                    covariance[i, j] += variance * innovation[i, j]
-    return log_volume
+                    covariance[i, j] += variance * move_covariance[i, j]
+    return log_determinant
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _add_square(root: Floats, out: Floats) -> None:
+def _add_crossproduct(root: Floats, out: Floats) -> None:
     """out += root'root, the lower triangle."""
     for p in range(root.shape[0]):
         for i in range(root.shape[1]):
-            # Where only one block of a long state moves, most of the root is zero.
+            # If only one block of a long state moves, most of the root is zero.
             if root[p, i] != 0.0:
                 for j in range(i + 1):
                     out[i, j] += root[p, i] * root[p, j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _multiply(lower: Floats, vector: Floats, out: Floats) -> None:
-    """out = P vector, P symmetric."""
+def _symmetric_product(lower: Floats, vector: Floats, out: Floats) -> None:
+    """out = P vector, from the lower triangle of the symmetric P."""
     for i in range(vector.size):
         value, factor = lower[i, i] * vector[i], vector[i]
         for j in range(i):
@@ -123,7 +134,7 @@ def _multiply(lower: Floats, vector: Floats, out: Floats) -> None:
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _move_covariance(
+def _transition_covariance(
     decay: Floats,
     left: Floats,
     right: Floats,
@@ -133,19 +144,22 @@ def _move_covariance(
     column: Floats,
     other: Floats,
 ) -> None:
-    """P ← F P F' in place: with F = D + L'R it is D P D + L'A + A'L, where A' = D P R' + ½ L'R P R'."""
-    d, rank, f, e = covariance.shape[0], left.shape[1], at(t, left), at(t, decay)
+    """P ← F P F' in place: with F = D + L'R it is D P D + L'A + A'L, where A' = D P R' + ½ L'R P R'.
+
+    ``moved`` (r, d) holds A; ``column`` and ``other`` (d,) are scratch space.
+    """
+    d, rank, f, e = covariance.shape[0], left.shape[1], time_index(t, left), time_index(t, decay)
     for p in range(rank):
         for i in range(d):
             column[i] = right[f, p, i]
-        _multiply(covariance, column, moved[p])
-    crossed = np.empty((rank, rank))
+        _symmetric_product(covariance, column, moved[p])
+    half_product = np.empty((rank, rank))
     for p in range(rank):
         for q in range(rank):
             value = 0.0
             for i in range(d):
                 value += right[f, q, i] * moved[p, i]
-            crossed[p, q] = 0.5 * value
+            half_product[p, q] = 0.5 * value
     if decay.shape[0] > 0:
         for i in range(d):
             for p in range(rank):
@@ -155,7 +169,7 @@ def _move_covariance(
     for p in range(rank):
         for q in range(rank):
             for i in range(d):
-                moved[p, i] += left[f, q, i] * crossed[p, q]
+                moved[p, i] += left[f, q, i] * half_product[p, q]
     for p in range(rank):
         for i in range(d):
             column[i] = left[f, p, i]
@@ -167,91 +181,95 @@ def _move_covariance(
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _separate(space: StateSpace, data: PseudoData, t: int, mixing: Floats, reading: Floats, variance: Floats) -> None:
-    """Mixing and variances of the noise of decision t, and its readings in noise that is independent."""
+def _decorrelate_noise(
+    space: StateSpace, data: PseudoData, t: int, noise_factor: Floats, noise_variance: Floats, state_loading: Floats
+) -> None:
+    """L_t and D_t of decision t, by Cholesky's method without square roots, and the rows of L_t^-1 C_t."""
     begin, end = space.first[t], space.first[t + 1]
     for row in range(begin, end):
         for other in range(begin, row + 1):
-            value = data.common[t]
+            value = data.common_variance[t]
             if other == row:
-                value += data.width[row]
-            for i in range(space.stray.shape[1]):
-                value += space.stray[row, i] * space.stray[other, i]
+                value += data.variance[row]
+            for i in range(space.sampling_loading.shape[1]):
+                value += space.sampling_loading[row, i] * space.sampling_loading[other, i]
             for before in range(begin, other):
-                value -= mixing[row, before - begin] * variance[before] * mixing[other, before - begin]
+                value -= (
+                    noise_factor[row, before - begin] * noise_variance[before] * noise_factor[other, before - begin]
+                )
             if other == row:
-                variance[row] = value
+                noise_variance[row] = value
             else:
-                mixing[row, other - begin] = value / variance[other]
-        for i in range(space.reading.shape[1]):
-            value = space.reading[row, i]
+                noise_factor[row, other - begin] = value / noise_variance[other]
+        for i in range(space.state_loading.shape[1]):
+            value = space.state_loading[row, i]
             for before in range(begin, row):
-                value -= mixing[row, before - begin] * reading[before, i]
-            reading[row, i] = value
+                value -= noise_factor[row, before - begin] * state_loading[before, i]
+            state_loading[row, i] = value
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def solve(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> float:
-    """out = (K + V)^-1 values, for ``values`` (N,) measured from their prior mean; returns values' out."""
+def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> float:
+    """out = (K + V)^-1 values, for ``values`` (N,) relative to their prior mean; returns values' out."""
     first, rows = space.first, values.size
-    stays = gains.coupling.shape[0] == rows
+    is_static = gains.coupling.shape[0] == rows
     for row in range(rows):
         out[row] = values[row]
-    if gains.mixing.shape[1] > 0:
+    if gains.noise_factor.shape[1] > 0:
         for t in range(first.size - 1):
             for row in range(first[t] + 1, first[t + 1]):
                 for before in range(first[t], row):
-                    out[row] -= gains.mixing[row, before - first[t]] * out[before]
-    # `out` holds the innovations on the way forward and the multipliers on the way back.
-    if stays:
-        forward(gains.reading, gains.gain, gains.coupling, out)
+                    out[row] -= gains.noise_factor[row, before - first[t]] * out[before]
+    # `out` holds the innovations during the forward pass and the multipliers during the backward pass.
+    if is_static:
+        forward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
-        _forward_moving(space, gains, out)
+        _forward_pass_moving(space, gains, out)
     square = 0.0
     for row in range(rows):
-        square += out[row] * out[row] * gains.shrink[row]
-        out[row] *= gains.shrink[row]
-    if stays:
-        backward(gains.reading, gains.gain, gains.coupling, out)
+        square += out[row] * out[row] * gains.innovation_precision[row]
+        out[row] *= gains.innovation_precision[row]
+    if is_static:
+        backward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
-        _backward_moving(space, gains, out)
-    if gains.mixing.shape[1] > 0:
+        _backward_pass_moving(space, gains, out)
+    if gains.noise_factor.shape[1] > 0:
         for t in range(first.size - 1):
             for row in range(first[t + 1] - 2, first[t] - 1, -1):
                 for after in range(row + 1, first[t + 1]):
-                    out[row] -= gains.mixing[after, row - first[t]] * out[after]
+                    out[row] -= gains.noise_factor[after, row - first[t]] * out[after]
     return square
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _forward_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
-    """`forward` of a state that moves from decision to decision."""
-    T, d = space.first.size - 1, space.reading.shape[1]
+def _forward_pass_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+    """`forward_pass` for a state with a transition between decisions."""
+    T, d = space.first.size - 1, space.state_loading.shape[1]
     state, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for t in range(T):
         for row in range(space.first[t], space.first[t + 1]):
-            value = out[row]
+            innovation = out[row]
             for i in range(d):
-                value -= gains.reading[row, i] * state[i]
+                innovation -= gains.state_loading[row, i] * state[i]
             for i in range(d):
-                state[i] += gains.gain[row, i] * value
-            out[row] = value
+                state[i] += gains.kalman_gain[row, i] * innovation
+            out[row] = innovation
         if t < T - 1:
-            move_state(space, t, space.left, space.right, state, scratch)
+            apply_transition(space, t, space.left, space.right, state, scratch)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _backward_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
-    """`backward` of a state that moves from decision to decision."""
-    T, d = space.first.size - 1, space.reading.shape[1]
+def _backward_pass_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+    """`backward_pass` for a state with a transition between decisions."""
+    T, d = space.first.size - 1, space.state_loading.shape[1]
     adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for t in range(T - 1, -1, -1):
         if t < T - 1:
-            move_state(space, t, space.right, space.left, adjoint, scratch)
+            apply_transition(space, t, space.right, space.left, adjoint, scratch)
         for row in range(space.first[t + 1] - 1, space.first[t] - 1, -1):
-            value = out[row]
+            multiplier = out[row]
             for i in range(d):
-                value -= gains.gain[row, i] * adjoint[i]
+                multiplier -= gains.kalman_gain[row, i] * adjoint[i]
             for i in range(d):
-                adjoint[i] += gains.reading[row, i] * value
-            out[row] = value
+                adjoint[i] += gains.state_loading[row, i] * multiplier
+            out[row] = multiplier

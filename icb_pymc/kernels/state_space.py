@@ -2,9 +2,10 @@
 
     s_1 = m + G_0 z,    s_{t+1} = F_t s_t + c_t + g_t G_t w_t,    u_t = o_t + C_t s_t + B_t ξ_t,
 
-with z, w, ξ standard normal and F_t = diag(decay_t) + left_t' right_t. NB-ICB and B-ICB have F = I, beliefs
-that are constant within folds an F of zeros and ones, a process of one's own any F. The rows of C_t and B_t are those
-of `choice_contrasts`, so that u_t are all the utilities that the choice at t depends on.
+with z, w, ξ standard normal and F_t = diag(decay_t) + left_t' right_t. NB-ICB and B-ICB have F = I, beliefs that are
+constant within folds have an F of zeros and ones, and a user-defined process can have any F. The rows of C_t and B_t
+belong to the contrasts of `choice_contrasts`, so u_t holds all the utilities that the choice at t depends on. ξ_t is
+the noise of sampling: ρ_t deviates from the belief by a root of its covariance times ξ_t.
 """
 
 from typing import NamedTuple
@@ -20,23 +21,23 @@ Integers = NDArray[np.int64]
 
 
 class StateSpace(NamedTuple):
-    """The matrices of a belief model; what is the same for all t has a leading dimension of one.
+    """The matrices of a belief model; an array that is the same for all t has a leading dimension of one.
 
     Attributes
     ----------
     start_mean, start_root : (d,), (d, p)
         m and G_0.
     decay, left, right : (T-1, 1 or 0, d), (T-1 or 1, r, d), (T-1 or 1, r, d)
-        F_t = diag(decay_t) + left_t' right_t, where left and right are equally long. A decay without rows stands for
-        ones.
+        F_t = diag(decay_t) + left_t' right_t, where left and right have the same length. A decay without rows stands
+        for ones.
     drift : (T-1 or 1, d)
         c_t.
     move_scale, move_root : (T-1 or 1,), (T-1 or 1, q, d)
-        g_t and G_t', with columns as rows, so that the state is moved by whole vectors.
+        g_t and G_t', transposed so that the state is updated by contiguous vectors.
     first : (T+1,)
-        Contrasts of decision t are rows ``first[t]`` to ``first[t+1] - 1``.
-    offset, reading, stray : (N,), (N, d), (N, e)
-        The rows of o_t, C_t and B_t.
+        The contrasts of decision t are rows ``first[t]`` to ``first[t+1] - 1``.
+    offset, state_loading, sampling_loading : (N,), (N, d), (N, e)
+        The rows of o_t, C_t and B_t: how the state and the noise of sampling enter each contrast.
     """
 
     start_mean: Floats
@@ -49,48 +50,48 @@ class StateSpace(NamedTuple):
     move_root: Floats
     first: Integers
     offset: Floats
-    reading: Floats
-    stray: Floats
+    state_loading: Floats
+    sampling_loading: Floats
 
 
 class Noise(NamedTuple):
-    """z (p,), w (T-1, q) and ξ (T, e): all that a path is made of."""
+    """Standard normals that determine a path: z (p,) of the start, w (T-1, q) of the moves, ξ (T, e) of sampling."""
 
     start: Floats
     move: Floats
-    stray: Floats
+    sampling: Floats
 
 
 def noise_shapes(space: StateSpace) -> tuple[tuple[int, ...], ...]:
     """Shapes of z, w and ξ."""
     times = len(space.first) - 1
-    return (space.start_root.shape[1],), (times - 1, space.move_root.shape[1]), (times, space.stray.shape[1])
+    return (space.start_root.shape[1],), (times - 1, space.move_root.shape[1]), (times, space.sampling_loading.shape[1])
 
 
 def empty_noise(space: StateSpace) -> Noise:
-    """Room for the noise of a path."""
+    """Uninitialised arrays for the noise of a path."""
     return Noise(*(np.empty(shape) for shape in noise_shapes(space)))
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def at(t: int, array: Floats) -> int:
-    """Where the entry for t is in an array that may hold one entry for all."""
+def time_index(t: int, array: Floats) -> int:
+    """Index of the entry for time t in an array that may hold a single entry for all times."""
     return min(t, array.shape[0] - 1)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def move_state(space: StateSpace, t: int, outer: Floats, inner: Floats, state: Floats, scratch: Floats) -> None:
-    """state ← F_t state in place, with ``left`` as outer and ``right`` as inner; the other way round it is F_t'."""
-    # Inlined, since passing the tuple would take longer than the work.
+def apply_transition(space: StateSpace, t: int, outer: Floats, inner: Floats, state: Floats, scratch: Floats) -> None:
+    """state ← F_t state in place, with ``left`` as outer and ``right`` as inner; if they are swapped it is F_t'."""
+    # Inlined, because passing the tuple would take longer than the work.
     rank, d = outer.shape[1], outer.shape[2]
-    f = at(t, outer)
+    f = time_index(t, outer)
     for j in range(rank):
         product = 0.0
         for i in range(d):
             product += inner[f, j, i] * state[i]
         scratch[j] = product
     if space.decay.shape[0] > 0:
-        e = at(t, space.decay)
+        e = time_index(t, space.decay)
         for i in range(d):
             state[i] *= space.decay[e, i]
     for j in range(rank):
@@ -99,10 +100,10 @@ def move_state(space: StateSpace, t: int, outer: Floats, inner: Floats, state: F
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contrasts: Floats) -> None:
-    """The path that `noise` makes: ``contrasts`` u (N,) and, if there is room for them, ``states`` (T, d).
+def path_from_noise(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contrasts: Floats) -> None:
+    """Compute the path that `noise` determines: ``contrasts`` u (N,) and, unless it is empty, ``states`` (T, d).
 
-    Without means only what is linear.
+    Without means the start mean, drift and offset are left out, and the path is linear in the noise.
     """
     T, d = space.first.size - 1, space.start_root.shape[0]
     state, scratch = np.zeros(d), np.empty(space.left.shape[1])
@@ -118,13 +119,13 @@ def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contr
         for row in range(space.first[t], space.first[t + 1]):
             value = space.offset[row] if with_means else 0.0
             for i in range(d):
-                value += space.reading[row, i] * state[i]
-            for i in range(space.stray.shape[1]):
-                value += space.stray[row, i] * noise.stray[t, i]
+                value += space.state_loading[row, i] * state[i]
+            for i in range(space.sampling_loading.shape[1]):
+                value += space.sampling_loading[row, i] * noise.sampling[t, i]
             contrasts[row] = value
         if t < T - 1:
-            move_state(space, t, space.left, space.right, state, scratch)
-            c, s, g = at(t, space.drift), at(t, space.move_scale), at(t, space.move_root)
+            apply_transition(space, t, space.left, space.right, state, scratch)
+            c, s, g = time_index(t, space.drift), time_index(t, space.move_scale), time_index(t, space.move_root)
             for j in range(space.move_root.shape[1]):
                 size = space.move_scale[s] * noise.move[t, j]
                 for i in range(d):
@@ -135,26 +136,26 @@ def run(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contr
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def respond(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
-    """The adjoint of `run` without means: noise = (∂u/∂noise)' multipliers, for multipliers (N,)."""
+def path_adjoint(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
+    """The adjoint of `path_from_noise` without means: noise = (∂u/∂noise)' multipliers, for multipliers (N,)."""
     T, d = len(space.first) - 1, space.start_root.shape[0]
     adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for t in range(T - 1, -1, -1):
         if t < T - 1:
-            s, g = at(t, space.move_scale), at(t, space.move_root)
+            s, g = time_index(t, space.move_scale), time_index(t, space.move_root)
             for j in range(space.move_root.shape[1]):
                 value = 0.0
                 for i in range(d):
                     value += space.move_root[g, j, i] * adjoint[i]
                 noise.move[t, j] = space.move_scale[s] * value
-            move_state(space, t, space.right, space.left, adjoint, scratch)
-        for j in range(space.stray.shape[1]):
-            noise.stray[t, j] = 0.0
+            apply_transition(space, t, space.right, space.left, adjoint, scratch)
+        for j in range(space.sampling_loading.shape[1]):
+            noise.sampling[t, j] = 0.0
         for row in range(space.first[t], space.first[t + 1]):
             for i in range(d):
-                adjoint[i] += space.reading[row, i] * multipliers[row]
-            for j in range(space.stray.shape[1]):
-                noise.stray[t, j] += space.stray[row, j] * multipliers[row]
+                adjoint[i] += space.state_loading[row, i] * multipliers[row]
+            for j in range(space.sampling_loading.shape[1]):
+                noise.sampling[t, j] += space.sampling_loading[row, j] * multipliers[row]
     for j in range(space.start_root.shape[1]):
         value = 0.0
         for i in range(d):

@@ -1,20 +1,20 @@
-"""Compiling the kernels of the engine, or loading them, before the first draw is waited for."""
+"""Compile the kernels of the engine, or load them from the cache, before the first draw."""
 
 from functools import cache
 
 import numpy as np
 
-from icb_pymc.kernels.hamiltonian import draw_around, fresh_noise, locate, refer, travel
+from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, hmc_trajectory, make_position, make_reference
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.pseudo_data import Seen, empty_data, measure_seen, see
+from icb_pymc.kernels.pseudo_data import PositionSums, add_position, empty_data, pseudo_data_from_sums
 from icb_pymc.kernels.state_space import StateSpace
 
 
 @cache
 def compile_engine() -> None:
-    """Use each kernel once, on the smallest log that there is.
+    """Call each kernel once, on the smallest possible log.
 
-    Chains that are sampled by processes of their own then find the kernels compiled, instead of compiling them each.
+    Chains that are sampled in separate processes then load the compiled kernels instead of each compiling them.
     """
     one, none = np.ones((1, 1)), np.zeros((1, 0, 1))
     space = StateSpace(
@@ -28,12 +28,12 @@ def compile_engine() -> None:
         move_root=one[None],
         first=np.arange(3),
         offset=np.zeros(2),
-        reading=np.ones((2, 1)),
-        stray=np.ones((2, 1)),
+        state_loading=np.ones((2, 1)),
+        sampling_loading=np.ones((2, 1)),
     )
-    reference, rng = refer(space, find_mode(space).data), np.random.default_rng(0)
-    place = locate(reference, draw_around(reference, fresh_noise(reference, rng)))
-    travel(reference, place, fresh_noise(reference, rng), 1, 1.0)
-    seen = Seen(np.zeros(2), np.zeros(2), np.zeros(2))
-    see(space.first, place.contrasts, seen)
-    measure_seen(space.first, seen, 1, empty_data(space.first))
+    reference, rng = make_reference(space, find_mode(space).data), np.random.default_rng(0)
+    position = make_position(reference, draw_centred_noise(reference, fresh_noise(reference, rng)))
+    hmc_trajectory(reference, position, fresh_noise(reference, rng), 1, 1.0)
+    sums = PositionSums(np.zeros(2), np.zeros(2), np.zeros(2))
+    add_position(space.first, position.contrasts, sums)
+    pseudo_data_from_sums(space.first, sums, 1, empty_data(space.first))

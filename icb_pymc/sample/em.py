@@ -145,7 +145,7 @@ def expectation_maximisation(
         if tune:
             alternate(*sampler, tune, rng, rho, nothing)
         expected = alternate(*sampler, draws, rng, rho, kept if i == iterations - 1 else nothing)
-        path.rho_env[i], path.strength[i], path.accepted[i] = rho_env, strength, expected.accepted
+        path.rho_env[i], path.strength[i], path.accepted[i] = rho_env, strength, expected.acceptance_rate
         if least_squares:
             rho_env = np.linalg.lstsq(taken, expected.reward, rcond=None)[0]
         else:

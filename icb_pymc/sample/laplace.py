@@ -14,7 +14,7 @@ from icb_pymc.declare.folds import declared_folds
 from icb_pymc.declare.graph import GraphReader, Point
 from icb_pymc.errors import InputError
 from icb_pymc.io.machine import check_memory
-from icb_pymc.kernels.hamiltonian import draw_around, fresh_noise, refer
+from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.mode import Mode, find_mode
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.sample.kept_draws import KeptDraws
@@ -83,13 +83,13 @@ def laplace_approximation(
     values = reader.values(point)
     dynamics, space = reader.state_space(values)
     mode = find_mode(space)
-    reference = refer(space, mode.data)
+    reference = make_reference(space, mode.data)
 
     rng = np.random.Generator(np.random.SFC64(seed))
     read = GraphReader(model, {name: model[name] for name in names})
     kept: dict[str, np.ndarray] = {}
     for i in track(range(draws), "Laplace", disable=not progressbar, transient=True):
-        around = draw_around(reference, fresh_noise(reference, rng))
+        around = draw_centred_noise(reference, fresh_noise(reference, rng))
         noise = Noise(*(part + mean for part, mean in zip(around, reference.noise, strict=True)))
         drawn = read(point | reader.to_point(values, dynamics, space, noise, rng))
         if not kept:

@@ -11,7 +11,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BayesianLearning, PredictionErrorLearning
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.kernels.reward_given_rho import belief_means
-from icb_pymc.steps.belief_readers import covariances_of, learner_behind
+from icb_pymc.steps.belief_readers import belief_covariances, find_learner_sample
 
 
 def learnt_belief(model: pm.Model) -> TensorVariable | None:
@@ -20,7 +20,7 @@ def learnt_belief(model: pm.Model) -> TensorVariable | None:
         belief = bare(model["belief"])
         is_learnt = has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning)
         return belief if is_learnt else None
-    learner = learner_behind(model)
+    learner = find_learner_sample(model)
     return None if learner is None else parameters(learner)[0]
 
 
@@ -62,7 +62,7 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
         key = tuple(np.asarray(value).tobytes() for value in (gain_or_root, context, *sigma))
         if key != known:
             known = key
-            gain = covariances_of(gain_or_root, context, float(sigma[0])).gain if is_bayesian else gain_or_root
+            gain = belief_covariances(gain_or_root, context, float(sigma[0])).gain if is_bayesian else gain_or_root
         path = np.empty_like(context)
         belief_means(gain, start_mean, context, reward, path)
         if beliefs is None:

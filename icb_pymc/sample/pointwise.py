@@ -21,8 +21,8 @@ from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.steps.belief_readers import covariances_of, is_learnt
-from icb_pymc.steps.linear_gaussian import compressed, read_rows
+from icb_pymc.steps.belief_readers import belief_covariances, is_learnt
+from icb_pymc.steps.linear_gaussian import compress_loadings, multiply_rows
 
 # Log-likelihoods larger than this are kept only on request.
 MOST_BYTES = 200_000_000
@@ -144,24 +144,27 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
             draws = range(begin, min(begin + batch, length))
             scale = np.array([spreads.alpha(chain, draw) for draw in draws])
             if still is not None:
-                stray = still
+                sampling_loading = still
             elif root is None:
-                stray = still = np.zeros((1, len(time), 0))
+                sampling_loading = still = np.zeros((1, len(time), 0))
             else:
                 read = [
-                    factor * compressed(read_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first)
+                    factor
+                    * compress_loadings(
+                        multiply_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first
+                    )
                     for factor, draw in zip(scale, draws[:1] if spreads.is_fixed else draws, strict=False)
                 ]
-                stray = np.ascontiguousarray(read)
-                still = stray if spreads.is_fixed else None
-            if points.shape[1] != stray.shape[2]:
-                points = normal_points(RHO_POINTS, stray.shape[2])
+                sampling_loading = np.ascontiguousarray(read)
+                still = sampling_loading if spreads.is_fixed else None
+            if points.shape[1] != sampling_loading.shape[2]:
+                points = normal_points(RHO_POINTS, sampling_loading.shape[2])
             rows = log_likelihood[chain, draws.start : draws.stop]
             belief = beliefs.at(chain, draws)
             if bonus:
                 added = [bonuses.at(chain, draw)["bonus"] / factor for draw, factor in zip(draws, scale, strict=True)]
                 belief = np.concatenate([belief, added], axis=2)
-            integrate_choices(contrasts.first, seen, scale, belief, stray, points, rows, others)
+            integrate_choices(contrasts.first, seen, scale, belief, sampling_loading, points, rows, others)
     probability = _probabilities(data, chains * length, others)
     return Pointwise(log_likelihood, probability)
 
@@ -260,4 +263,4 @@ class _Spreads:
         values = self._read.at(chain, draw)
         if not self._is_learner:
             return values["root"]
-        return covariances_of(values["start_root"], values["chosen_context"], float(values["sigma"])).root
+        return belief_covariances(values["start_root"], values["chosen_context"], float(values["sigma"])).root

@@ -1,4 +1,4 @@
-"""Which of our steps a model can be sampled with."""
+"""The steps of this package that can sample a model."""
 
 from typing import Literal
 
@@ -18,47 +18,47 @@ from icb_pymc.steps.utility_hmc import UtilityHMC
 from icb_pymc.steps.weights_metropolis import WeightsMetropolis
 
 Steps = list[BlockedStep | CompoundStep]
-SWEPT = (BeliefGibbs, RewardGibbs, RhoMetropolis)
+SWEPT_STEPS = (BeliefGibbs, RewardGibbs, RhoMetropolis)
 
 
 def engine_step(model: pm.Model, *, with_rho: bool = True) -> Steps:
-    """The exact engine for all variables of `model` that it knows, or an `InputError`; the rest is left to PyMC.
+    """The exact engine for all variables of `model` that it can sample, or an `InputError`; PyMC samples the others.
 
-    Without rho, which takes time to draw, only where the engine samples everything.
+    With ``with_rho=False`` rho, which takes time to draw, is left out if the engine samples all variables.
     """
-    found = find_linear_gaussian(model)
-    if found is None:
+    parts = find_linear_gaussian(model)
+    if parts is None:
         raise InputError(
-            "the engine is for beliefs that are linear and Gaussian, with utilities linear in rho; this model is not: "
-            "leave the kernel open, or use 'nuts'."
+            "the engine needs beliefs that are linear and Gaussian, and utilities that are linear in rho; this model "
+            "is not of that kind. Omit the kernel, or use kernel='nuts'."
         )
-    known = [*found.variables, *found.hyperparameters]
+    sampled = [*parts.variables, *parts.hyperparameters]
     with model:
-        return [UtilityHMC(known, with_rho=with_rho or set(known) != set(model.free_RVs))]
+        return [UtilityHMC(sampled, with_rho=with_rho or set(sampled) != set(model.free_RVs))]
 
 
 def alternating_steps(model: pm.Model, *, kernel: Literal["exact", "paper"] = "exact", sweeps: int = 1) -> Steps:
-    """Algorithms 1 and 2: steps for all free variables of `model` that alternation knows; the rest is left to PyMC.
+    """Algorithms 1 and 2: steps for all free variables of `model` that they can sample; PyMC samples the others.
 
-    The latent paths are swept over `sweeps` times per draw; hyperparameters, whose moves cost more, move once.
+    The latent paths are updated `sweeps` times per draw; hyperparameters, whose updates cost more, once.
     """
     with model:
-        if kernel == "paper" and (weights := _known_to(WeightsMetropolis, model)):
+        if kernel == "paper" and (weights := _sampled_by(WeightsMetropolis, model)):
             return [Sweep([WeightsMetropolis(weights, sweeps=sweeps)])]
-        known = {step: _known_to(step, model) for step in (*SWEPT, LearnerMetropolis)}
+        sampled = {step: _sampled_by(step, model) for step in (*SWEPT_STEPS, LearnerMetropolis)}
         swept: list[BlockedStep] = []
-        if known[BeliefGibbs]:
-            swept.append(BeliefGibbs(known[BeliefGibbs]))
-        if known[RewardGibbs]:
-            # As printed, Algorithm 1 moves rewards only given rho.
-            swept.append(RewardGibbs(known[RewardGibbs], interweave=kernel == "exact"))
-        if known[RhoMetropolis]:
-            swept.append(RhoMetropolis(known[RhoMetropolis], kernel=kernel))
+        if sampled[BeliefGibbs]:
+            swept.append(BeliefGibbs(sampled[BeliefGibbs]))
+        if sampled[RewardGibbs]:
+            # As printed, Algorithm 1 updates rewards only given rho.
+            swept.append(RewardGibbs(sampled[RewardGibbs], interweave=kernel == "exact"))
+        if sampled[RhoMetropolis]:
+            swept.append(RhoMetropolis(sampled[RhoMetropolis], kernel=kernel))
         steps: Steps = [Sweep(swept, sweeps)] if swept else []
-        if known[LearnerMetropolis]:
-            steps.append(LearnerMetropolis(known[LearnerMetropolis]))
+        if sampled[LearnerMetropolis]:
+            steps.append(LearnerMetropolis(sampled[LearnerMetropolis]))
     return steps
 
 
-def _known_to(step: type[SeededStep], model: pm.Model) -> list[TensorVariable]:
-    return [rv for rv in model.free_RVs if step.knows(model, rv)]
+def _sampled_by(step: type[SeededStep], model: pm.Model) -> list[TensorVariable]:
+    return [rv for rv in model.free_RVs if step.can_sample(model, rv)]

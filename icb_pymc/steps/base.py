@@ -1,4 +1,4 @@
-"""What our step methods have in common."""
+"""The base class of the step methods."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from icb_pymc.declare.graph import context_model
 
 
 class SeededStep(BlockedStep):
-    """A step with a generator of its own, seeded by the one that PyMC hands to each chain.
+    """A step with its own generator, seeded by the one that PyMC gives to each chain.
 
-    Most of the time of a sweep goes into normal variates; SFC64 makes them half again as fast as PCG64.
+    Most of the time of a sweep is spent on normal variates, which SFC64 generates half again as fast as PCG64.
     """
 
     _state_class = StepMethodState
@@ -24,25 +24,25 @@ class SeededStep(BlockedStep):
         self.rng = get_random_generator(rng)
 
     @classmethod
-    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
-        """Whether the step can sample `var`, alone or with others that it knows."""
+    def can_sample(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Whether the step can sample `var`, alone or together with others."""
         raise NotImplementedError
 
     @classmethod
     def competence(cls, var: TensorVariable, has_grad: bool) -> Competence:
-        """Ideal for what the step knows. Without the context of a model nothing is: we look at the whole graph."""
+        """Ideal for what the step can sample; incompatible outside the context of a model, whose graph it needs."""
         model = context_model()
-        known = model is not None and cls.knows(model, var)
-        return Competence.IDEAL if known else Competence.INCOMPATIBLE
+        is_sampled = model is not None and cls.can_sample(model, var)
+        return Competence.IDEAL if is_sampled else Competence.INCOMPATIBLE
 
     @property
     def rng(self) -> np.random.Generator:
-        """The generator that all randomness of the step comes from."""
+        """The source of all randomness of the step."""
         return self._rng
 
     @rng.setter
-    def rng(self, given: np.random.Generator) -> None:
-        if not isinstance(given.bit_generator, np.random.SFC64):
-            seed = np.random.SeedSequence(given.integers(2**63, size=4).tolist())
-            given = np.random.Generator(np.random.SFC64(seed))
-        self._rng = given
+    def rng(self, generator: np.random.Generator) -> None:
+        if not isinstance(generator.bit_generator, np.random.SFC64):
+            seed = np.random.SeedSequence(generator.integers(2**63, size=4).tolist())
+            generator = np.random.Generator(np.random.SFC64(seed))
+        self._rng = generator

@@ -21,11 +21,11 @@ from icb_pymc.kernels.belief_given_rho import draw_belief_path, path_gains
 from icb_pymc.kernels.joint_diagonalisation import shared_axes
 from icb_pymc.steps.base import SeededStep
 
-COVARIANCES = ("start_covariance", "innovation_covariance", "elapsed", "root")
+GAIN_INPUTS = ("start_covariance", "innovation_covariance", "elapsed", "root")
 
 
 class BeliefGibbs(SeededStep):
-    """Gibbs step for a `WienerProcess` whose only reading is a `BeliefSample` around it (Lemma 2, O(Tk))."""
+    """Gibbs step for a `WienerProcess` that only a `BeliefSample` around it depends on (Lemma 2, O(Tk))."""
 
     name = "belief_gibbs"
 
@@ -33,10 +33,10 @@ class BeliefGibbs(SeededStep):
         model = pm.modelcontext(model)
         super().__init__(vars, model, rng)
         belief = only_variable(self.vars, model, "BeliefGibbs")
-        sample = sampled_from(model, belief)
+        sample = find_belief_sample(model, belief)
         if sample is None:
             raise ValueError(
-                f"BeliefGibbs needs a WienerProcess that is read by one BeliefSample alone; '{belief.name}' is not. "
+                f"BeliefGibbs needs a WienerProcess on which only one BeliefSample depends; '{belief.name}' is not. "
                 "Sample it with NUTS: pm.sample(step=pm.NUTS())."
             )
         start_mean, start_covariance, innovation_covariance, elapsed = parameters(belief)
@@ -53,14 +53,14 @@ class BeliefGibbs(SeededStep):
             },
         )
         self._target = model.rvs_to_values[belief].name
-        self._prepared = self._prepare(self._read.fixed) if self._read.is_fixed(*COVARIANCES) else None
+        self._prepared = self._prepare(self._read.fixed) if self._read.is_fixed(*GAIN_INPUTS) else None
 
     @classmethod
-    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
-        """A Wiener process that only a belief sample reads."""
+    def can_sample(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """A Wiener process on which only a belief sample depends."""
         if not has_op(var, WienerProcessRV) or not is_only_one(model, WienerProcessRV):
             return False
-        return sampled_from(model, var) is not None
+        return find_belief_sample(model, var) is not None
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Draw the whole path."""
@@ -80,10 +80,10 @@ class BeliefGibbs(SeededStep):
         return axes, path_gains(start_covariance, axes.innovation_variance, values["elapsed"])
 
 
-def sampled_from(model: pm.Model, belief: TensorVariable) -> TensorVariable | None:
-    """The `BeliefSample` around `belief`, if nothing else reads `belief` and its covariance is shared by all times."""
-    readers = children(model, belief)
-    if len(readers) != 1 or not has_op(readers[0], BeliefSampleRV):
+def find_belief_sample(model: pm.Model, belief: TensorVariable) -> TensorVariable | None:
+    """The `BeliefSample` around `belief`, if nothing else depends on `belief` and the covariance is constant."""
+    dependents = children(model, belief)
+    if len(dependents) != 1 or not has_op(dependents[0], BeliefSampleRV):
         return None
-    mean, root = parameters(readers[0])
-    return readers[0] if mean is belief and root.type.ndim == 2 else None
+    mean, root = parameters(dependents[0])
+    return dependents[0] if mean is belief and root.type.ndim == 2 else None

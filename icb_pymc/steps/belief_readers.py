@@ -1,4 +1,4 @@
-"""Beliefs of a Bayesian learner at the sampler's current point, by kernels in place of the scan."""
+"""Beliefs of a Bayesian learner at the sampler's current point, by kernels instead of the scan in the graph."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,23 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV
 from icb_pymc.declare.graph import GraphReader, Point, has_op, parameters
-from icb_pymc.kernels.metropolis import shape_noise
+from icb_pymc.kernels.metropolis import add_correlated_noise
 from icb_pymc.kernels.reward_given_rho import BeliefCovariances, belief_means, covariance_path
 
 
 class Learning(NamedTuple):
-    """What a Bayesian learner starts from, what it saw and felt, and the covariances of its beliefs."""
+    """A Bayesian learner at a point.
+
+    Attributes
+    ----------
+    start_mean, start_root : (k,), (k, k)
+        The mean and a root of the covariance of its first belief.
+    chosen_context, reward : (T, k), (T,)
+        The contexts of the actions taken, and the rewards received.
+    sigma : float
+        The standard deviation of a reward.
+    beliefs : BeliefCovariances
+    """
 
     start_mean: np.ndarray
     start_root: np.ndarray
@@ -30,23 +41,23 @@ class Learning(NamedTuple):
         return path
 
     def noise(self, rho: np.ndarray) -> np.ndarray:
-        """The standard normal noise that makes `rho` from these beliefs."""
+        """The standard normal noise that gives `rho` under these beliefs."""
         return np.linalg.solve(self.beliefs.root, (rho - self.mean)[..., None])[..., 0]
 
     def sample(self, noise: np.ndarray) -> np.ndarray:
-        """rho made from these beliefs by `noise`."""
+        """rho for this `noise` under these beliefs."""
         rho = np.empty_like(noise)
-        shape_noise(self.mean, self.beliefs.root, noise, rho)
+        add_correlated_noise(self.mean, self.beliefs.root, noise, rho)
         return rho
 
 
-def covariances_of(start_root: np.ndarray, chosen_context: np.ndarray, sigma: float) -> BeliefCovariances:
-    """Covariances of all beliefs, from a root of the first."""
+def belief_covariances(start_root: np.ndarray, chosen_context: np.ndarray, sigma: float) -> BeliefCovariances:
+    """Covariances of all beliefs, from a root of the first covariance."""
     return covariance_path(start_root @ start_root.T, chosen_context, sigma)
 
 
 class LearningReader:
-    """Reads a `bayesian_learning` of the graph; covariances are computed anew only when what they depend on moved."""
+    """Reads a `bayesian_learning` from the graph; covariances are recomputed only if their inputs have changed."""
 
     NAMES = ("start_mean", "start_root", "chosen_context", "reward", "sigma")
 
@@ -60,7 +71,7 @@ class LearningReader:
         root, context, sigma = values["start_root"], values["chosen_context"], float(values["sigma"])
         key = (root.tobytes(), sigma, b"" if self._read.is_fixed("chosen_context") else context.tobytes())
         if self._beliefs is None or key != self._key:
-            self._beliefs, self._key = covariances_of(root, context, sigma), key
+            self._beliefs, self._key = belief_covariances(root, context, sigma), key
         return Learning(values["start_mean"], root, context, values["reward"], sigma, self._beliefs)
 
     def beliefs(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
@@ -82,17 +93,17 @@ class DeclaredReader:
 
 
 def belief_reader(model: pm.Model, rho: TensorVariable) -> LearningReader | DeclaredReader:
-    """How to know the beliefs that `rho` is drawn from."""
+    """A reader of the beliefs that `rho` is drawn from."""
     mean, root = parameters(rho)
     return LearningReader(model, mean) if is_learnt(mean, root) else DeclaredReader(model, mean, root)
 
 
 def is_learnt(mean: TensorVariable, root: TensorVariable) -> bool:
-    """Whether mean and root are both, as they are, those of one `bayesian_learning`."""
+    """Whether mean and root are the unmodified outputs of one `bayesian_learning`."""
     return has_op(mean, BayesianLearning) and mean.owner.outputs == [mean, root]
 
 
-def learner_behind(model: pm.Model) -> TensorVariable | None:
-    """The `BeliefSample` of `model` whose beliefs are a `bayesian_learning`, if there is just one."""
+def find_learner_sample(model: pm.Model) -> TensorVariable | None:
+    """The `BeliefSample` of `model` whose beliefs are a `bayesian_learning`, if there is exactly one."""
     learners = [rv for rv in model.basic_RVs if has_op(rv, BeliefSampleRV) and is_learnt(*parameters(rv))]
     return learners[0] if len(learners) == 1 else None

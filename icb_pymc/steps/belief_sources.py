@@ -1,7 +1,7 @@
 """Where beliefs come from, as linear-Gaussian state spaces: a process, a Bayesian learner, or weights by fold.
 
-Each source says which variables of the model it is made of, what must be read from the graph, which state space that
-makes, and how states and noise become values of the variables and back.
+Each source says which variables of the model it consists of, which quantities must be read from the graph, which state
+space results, and how states and noise are converted to values of the variables and back.
 """
 
 from typing import NamedTuple, Protocol
@@ -27,12 +27,14 @@ Values = dict[str, np.ndarray]
 
 
 class Dynamics(NamedTuple):
-    """The part of a `StateSpace` that says how the state moves, and how it shows: belief_t = read_t state_t + offset_t.
+    """How the state of a `StateSpace` moves, and the belief that it gives: belief_t = loading_t state_t + offset_t.
+
+    The fields up to `move_root` are those of `StateSpace`.
 
     Attributes
     ----------
-    read : (k, d) or (T, k, d)
-    offset : (T, k) or (k,)
+    belief_loading, belief_offset : (k, d) or (T, k, d), (k,) or (T, k)
+        loading_t and offset_t.
     covariance_root : (T, k, k), optional
         Roots of the covariances of a learner's beliefs.
     """
@@ -45,20 +47,20 @@ class Dynamics(NamedTuple):
     drift: np.ndarray
     move_scale: np.ndarray
     move_root: np.ndarray
-    read: np.ndarray
-    offset: np.ndarray
+    belief_loading: np.ndarray
+    belief_offset: np.ndarray
     covariance_root: np.ndarray | None = None
 
 
 class BeliefSource(Protocol):
-    """What a source of beliefs can tell."""
+    """A linear-Gaussian source of beliefs."""
 
     variables: list[TensorVariable]
-    """The Gaussian variables it is made of."""
+    """The Gaussian variables it consists of."""
     graphs: dict[str, TensorVariable]
-    """What must be read from the graph."""
-    reads_path: bool
-    """Whether values of the variables are made from the states at all times, not from the first alone."""
+    """The quantities that must be read from the graph, by name."""
+    needs_path: bool
+    """Whether `to_values` needs the states at all times, not only the first."""
 
     def dynamics(self, values: Values) -> Dynamics:
         """The state space."""
@@ -66,18 +68,20 @@ class BeliefSource(Protocol):
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         """Values of the variables, in their order."""
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The noise of the start and of the moves that makes these values of the variables."""
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The noise of the start and of the moves that gives these values of the variables."""
 
 
 class ProcessSource:
-    """Beliefs that are, or are read linearly from, a `WienerProcess` or a `LinearProcess`."""
+    """Beliefs that are, or are a linear function of, a `WienerProcess` or a `LinearProcess`."""
 
-    reads_path = True
+    needs_path = True
 
-    def __init__(self, process: TensorVariable, reading: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+    def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
-        self._reading = reading
+        self._linear_map = linear_map
         self._is_walk = has_op(process, WienerProcessRV)
         names: tuple[str, ...] = ("start_mean", "start_covariance", "innovation_covariance", "elapsed")
         if not self._is_walk:
@@ -86,19 +90,19 @@ class ProcessSource:
 
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
-        read, offset = self._reading or (np.eye(d), np.zeros(d))
-        flat = np.zeros((1, 0, d))
+        loading, offset = self._linear_map or (np.eye(d), np.zeros(d))
+        rank_zero = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
             scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
-            decay, left, right, drift = np.empty((0, d)), flat, flat, np.zeros((1, d))
+            decay, left, right, drift = np.empty((0, d)), rank_zero, rank_zero, np.zeros((1, d))
         else:
-            transition, innovation = _once_if_equal(values["transition"]), _once_if_equal(innovation)
-            drift = _once_if_equal(values["drift"])
+            transition, innovation = _collapse_if_constant(values["transition"]), _collapse_if_constant(innovation)
+            drift = _collapse_if_constant(values["drift"])
             scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation]).reshape(-1, d, d)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
-                decay, left, right = np.ascontiguousarray(diagonal), flat, flat
+                decay, left, right = np.ascontiguousarray(diagonal), rank_zero, rank_zero
             else:
                 decay, right = np.zeros((1, d)), transition
                 left = np.broadcast_to(np.eye(d), transition.shape).copy()
@@ -110,16 +114,18 @@ class ProcessSource:
             right,
             drift,
             scale,
-            as_rows(roots),
-            read,
+            transpose_roots(roots),
+            loading,
             offset,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         return [states]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        (path,) = given
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        (path,) = variable_values
         if self._is_walk:
             moved = np.diff(path, axis=0)
         else:
@@ -134,83 +140,86 @@ class LearnerSource:
     """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
 
     With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) +
-    n_t), and n_t = sigma sum_{s<t} x_s w_s is a walk: nothing but sums, where mu_t itself would turn at each step.
+    n_t), where n_t = sigma sum_{s<t} x_s w_s is a random walk. Its transition is the identity; that of mu_t is not.
     """
 
-    reads_path = False
+    needs_path = False
     second_input = "start_root"
 
-    def __init__(self, belief: TensorVariable, reward: TensorVariable, environment: TensorVariable | None) -> None:
+    def __init__(self, belief: TensorVariable, reward: TensorVariable, rho_env: TensorVariable | None) -> None:
         names = ("start_mean", self.second_input, "chosen_context")
-        self.variables = [reward] if environment is None else [reward, environment]
+        self.variables = [reward] if rho_env is None else [reward, rho_env]
         self.graphs = dict(zip(names, belief.owner.inputs, strict=False)) | {"sigma": parameters(reward)[2]}
-        if environment is None:
+        if rho_env is None:
             self.graphs["rho_env"] = parameters(reward)[0]
         else:
-            self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(environment), strict=True))
+            self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(rho_env), strict=True))
 
     def dynamics(self, values: Values) -> Dynamics:
         context, sigma = values["chosen_context"], float(values["sigma"])
         k = context.shape[1]
         root = values["start_root"]
         beliefs = covariance_path(root @ root.T, context, sigma)
-        rho_env, spread = self._environment(values)
-        seen = context[:-1]
-        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(seen[:, :, None] * seen[:, None, :], axis=0)])
-        width = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
-        learnt = width @ sums
-        flat = np.zeros((1, 0, 2 * k))
+        rho_env_mean, rho_env_root = self._rho_env_prior(values)
+        past_context = context[:-1]
+        products = past_context[:, :, None] * past_context[:, None, :]
+        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(products, axis=0)])
+        scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
+        rho_env_weight = scaled_covariance @ sums
+        rank_zero = np.zeros((1, 0, 2 * k))
         return Dynamics(
-            np.concatenate([np.zeros(k), rho_env]),
-            np.concatenate([np.zeros_like(spread), spread]),
+            np.concatenate([np.zeros(k), rho_env_mean]),
+            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
             np.empty((0, 2 * k)),
-            flat,
-            flat,
+            rank_zero,
+            rank_zero,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            np.concatenate([seen, np.zeros_like(seen)], axis=1)[:, None, :],
-            np.concatenate([width, learnt], axis=2),
-            values["start_mean"] - learnt @ values["start_mean"],
+            np.concatenate([past_context, np.zeros_like(past_context)], axis=1)[:, None, :],
+            np.concatenate([scaled_covariance, rho_env_weight], axis=2),
+            values["start_mean"] - rho_env_weight @ values["start_mean"],
             beliefs.root,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         context, k = values["chosen_context"], values["chosen_context"].shape[1]
         rho_env = states[0, k:].copy()
-        # The last reward moves no belief of the log: it is as its prior says.
+        # No belief in the log depends on the last reward: it is drawn from its prior.
         reward = context @ rho_env + float(values["sigma"]) * np.append(noise.move[:, 0], rng.standard_normal())
         return [reward, rho_env][: len(self.variables)]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
         context, k = values["chosen_context"], values["chosen_context"].shape[1]
-        rho_env = given[1] if len(given) == 2 else values["rho_env"]
-        move = (given[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
+        rho_env = variable_values[1] if len(variable_values) == 2 else values["rho_env"]
+        move = (variable_values[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
 
-    def _environment(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """Mean of rho_env and a root of its covariance, which has no columns where rho_env is no part of the state."""
+    def _rho_env_prior(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of rho_env and a root of its covariance, which has no columns if rho_env is not sampled."""
         if len(self.variables) == 2:
             return values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
         return values["rho_env"], np.zeros((len(values["rho_env"]), 0))
 
 
 class PredictionErrorSource(LearnerSource):
-    """Beliefs of any learner by prediction errors: the state is (mu_t, rho_env), the noise that of the rewards."""
+    """Beliefs of a learner from prediction errors: the state is (mu_t, rho_env), the noise that of the rewards."""
 
     second_input = "gain"
 
     def dynamics(self, values: Values) -> Dynamics:
-        seen, gain = values["chosen_context"][:-1], values["gain"]
-        k = seen.shape[1]
-        rho_env, spread = self._environment(values)
+        past_context, gain = values["chosen_context"][:-1], values["gain"]
+        k = past_context.shape[1]
+        rho_env_mean, rho_env_root = self._rho_env_prior(values)
         # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
         moves = np.concatenate([gain, np.zeros_like(gain)], axis=1)
         return Dynamics(
-            np.concatenate([values["start_mean"], rho_env]),
-            np.concatenate([np.zeros_like(spread), spread]),
+            np.concatenate([values["start_mean"], rho_env_mean]),
+            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
             np.empty((0, 2 * k)),
             moves[:, None, :],
-            np.concatenate([-seen, seen], axis=1)[:, None, :],
+            np.concatenate([-past_context, past_context], axis=1)[:, None, :],
             np.zeros((1, 2 * k)),
             np.full(1, float(values["sigma"])),
             moves[:, None, :],
@@ -220,9 +229,9 @@ class PredictionErrorSource(LearnerSource):
 
 
 class FoldSource:
-    """Gaussian weights, one vector for each fold of decisions; all decisions in one fold make beliefs constant."""
+    """Gaussian weights, one vector for each fold of decisions; with a single fold the beliefs are constant."""
 
-    reads_path = True
+    needs_path = True
 
     def __init__(self, weights: TensorVariable, fold: TensorVariable, shape: tuple[int, int]) -> None:
         self.variables = [weights]
@@ -247,17 +256,17 @@ class FoldSource:
         d = mean.shape[1]
         begins = np.diff(fold) != 0
         drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
-        same = _once_if_equal(roots)
-        flat = np.zeros((1, 0, d))
+        same = _collapse_if_constant(roots)
+        rank_zero = np.zeros((1, 0, d))
         return Dynamics(
             mean[fold[0]].copy(),
             roots[fold[0]].copy(),
             np.where(begins[:, None], 0.0, np.ones((1, d))),
-            flat,
-            flat,
+            rank_zero,
+            rank_zero,
             drift,
             begins.astype(np.float64),
-            as_rows(same if len(same) == 1 else roots[fold[1:]]),
+            transpose_roots(same if len(same) == 1 else roots[fold[1:]]),
             np.eye(d),
             np.zeros(d),
         )
@@ -267,9 +276,11 @@ class FoldSource:
         weights = states[np.concatenate([[0], np.flatnonzero(np.diff(fold)) + 1])]
         return [weights[0] if self._is_single else weights]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
         fold = values["fold"]
-        weights = np.atleast_2d(given[0])
+        weights = np.atleast_2d(variable_values[0])
         mean, roots = self._prior(values)
         noise = (np.linalg.pinv(roots) @ (weights - mean)[:, :, None])[:, :, 0]
         begins = np.diff(fold) != 0
@@ -277,7 +288,7 @@ class FoldSource:
 
 
 def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
-    """The linear-Gaussian source behind `belief` (time, feature), if there is one that we know."""
+    """The linear-Gaussian source of `belief` (time, feature), or None if it is not of a known kind."""
     if has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning):
         return _find_learner(model, belief)
     if has_op(belief, ConstantWithin):
@@ -289,21 +300,21 @@ def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
         return None
     if belief is inside[0]:
         return ProcessSource(belief)
-    reading = _linear_reading(model, inside[0], belief)
-    return None if reading is None else ProcessSource(inside[0], reading)
+    linear_map = _linear_map(model, inside[0], belief)
+    return None if linear_map is None else ProcessSource(inside[0], linear_map)
 
 
 def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
-    _, _, context, felt, *sigma = belief.owner.inputs
-    if not has_op(felt, LinearRewardRV) or belief.owner.outputs[0] is not belief:
+    _, _, context, reward, *sigma = belief.owner.inputs
+    if not has_op(reward, LinearRewardRV) or belief.owner.outputs[0] is not belief:
         return None
-    # It learns from these very rewards only if it knows their contexts and, if it is Bayesian, their noise.
-    if not equal_computations(parameters(felt)[1 : 2 + len(sigma)], [context, *sigma]):
+    # It learns from these rewards only if it uses their contexts and, if it is Bayesian, their noise.
+    if not equal_computations(parameters(reward)[1 : 2 + len(sigma)], [context, *sigma]):
         return None
-    environment = parameters(felt)[0]
-    is_gaussian = environment in model.free_RVs and has_op(environment, MvNormalRV)
+    rho_env = parameters(reward)[0]
+    is_gaussian = rho_env in model.free_RVs and has_op(rho_env, MvNormalRV)
     source = LearnerSource if has_op(belief, BayesianLearning) else PredictionErrorSource
-    return source(belief, felt, environment if is_gaussian else None)
+    return source(belief, reward, rho_env if is_gaussian else None)
 
 
 def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:
@@ -317,16 +328,16 @@ def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:
     order = compile_graph([], model.replace_rvs_by_values([fold]), mode="FAST_COMPILE")()[0]
     *folds, features = model.eval_rv_shapes()[weights.name]
     count = folds[0] if folds else 1
-    # Folds must come in order and none of them be empty.
+    # Folds must be in order, and none of them empty.
     if not np.array_equal(np.unique(order), np.arange(count)) or (np.diff(order) < 0).any():
         return None
     return FoldSource(weights, fold, (count, features))
 
 
-def _linear_reading(
+def _linear_map(
     model: pm.Model, process: TensorVariable, belief: TensorVariable
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """read and offset with belief_t = read state_t + offset_t, found at unit vectors; None if that is not so."""
+    """loading and offset with belief_t = loading state_t + offset_t, from unit vectors; None if it is not linear."""
     times, d = model.eval_rv_shapes()[process.name]
     value = model.rvs_to_values[process]
     (graph,) = model.replace_rvs_by_values([belief])
@@ -337,20 +348,20 @@ def _linear_reading(
     if offset.ndim != 2 or len(offset) != times:
         return None
     units = [evaluate(np.tile(unit, (times, 1))) - offset for unit in np.eye(d)]
-    read = np.stack(units, axis=-1)
+    loading = np.stack(units, axis=-1)
     trial = np.random.default_rng(0).standard_normal((times, d))
-    if not np.allclose(np.einsum("tij,tj->ti", read, trial) + offset, evaluate(trial)):
+    if not np.allclose(np.einsum("tij,tj->ti", loading, trial) + offset, evaluate(trial)):
         return None
-    return (read[0] if np.array_equal(read, np.broadcast_to(read[0], read.shape)) else read), offset
+    return (loading[0] if np.array_equal(loading, np.broadcast_to(loading[0], loading.shape)) else loading), offset
 
 
-def as_rows(roots: np.ndarray) -> np.ndarray:
-    """Roots (..., d, q) with columns as rows, as `StateSpace` has them."""
+def transpose_roots(roots: np.ndarray) -> np.ndarray:
+    """Roots (..., d, q) transposed, as `StateSpace` needs them."""
     return np.ascontiguousarray(roots.transpose(0, 2, 1))
 
 
-def _once_if_equal(over_time: np.ndarray) -> np.ndarray:
-    """An array with a leading dimension of one where all its entries over time are equal."""
+def _collapse_if_constant(over_time: np.ndarray) -> np.ndarray:
+    """The array, with a leading dimension of one if all its entries over time are equal."""
     return (
         over_time[:1].copy()
         if np.array_equal(over_time, np.broadcast_to(over_time[:1], over_time.shape))

@@ -1,4 +1,4 @@
-"""Elliptical slice sampling (Murray, Adams and MacKay, 2010): a move that needs no tuning."""
+"""Elliptical slice sampling (Murray, Adams and MacKay, 2010), which needs no tuning."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,15 +11,15 @@ State = TypeVar("State")
 def elliptical_slice(
     at_angle: Callable[[float], tuple[float, State]], log_likelihood: float, rng: np.random.Generator
 ) -> tuple[float, State]:
-    """Find a state on the ellipse through the current state and a fresh prior draw.
+    """Draw a state on the ellipse through the current state and a fresh prior draw.
 
     Parameters
     ----------
     at_angle : callable
-        ``at_angle(angle) -> (log likelihood, state)`` where the state is current cos(angle) + fresh sin(angle), both
-        measured from the prior mean.
+        ``at_angle(angle) -> (log_likelihood, state)`` where the state is current cos(angle) + fresh sin(angle), both
+        relative to the prior mean.
     log_likelihood : float
-        Of the current state, at angle zero.
+        Log-likelihood of the current state, at angle zero.
 
     Returns
     -------
@@ -29,9 +29,9 @@ def elliptical_slice(
     angle = 2 * np.pi * rng.random()
     low, high = angle - 2 * np.pi, angle
     while True:
-        found, state = at_angle(angle)
-        if found > level:
+        proposed, state = at_angle(angle)
+        if proposed > level:
             return angle, state
-        # The bracket closes on the current state, which is above the level, so this ends.
+        # The bracket shrinks towards the current state, which is above the level, so the loop terminates.
         low, high = (angle, high) if angle < 0 else (low, angle)
         angle = low + (high - low) * rng.random()

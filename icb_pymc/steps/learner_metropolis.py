@@ -1,4 +1,4 @@
-"""Hyperparameters of a Bayesian learner: how sure it begins, how it is rewarded, how sharply it acts."""
+"""Hyperparameters of a Bayesian learner: of its first belief, its rewards and its choices."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,25 +12,25 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import GraphReader, Point, children, parameters
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.belief_readers import Learning, LearningReader, learner_behind
+from icb_pymc.steps.belief_readers import Learning, LearningReader, find_learner_sample
 from icb_pymc.steps.likelihood import choice_likelihood
-from icb_pymc.steps.reward_gibbs import felt_by_learner
-from icb_pymc.steps.rho_metropolis import chosen_by
+from icb_pymc.steps.reward_gibbs import is_learner_reward
+from icb_pymc.steps.rho_metropolis import find_choice
 
 TARGET_ACCEPTANCE = 0.35
 
 
 @dataclass_state
 class LearnerMetropolisState(StepMethodState):
-    """What adapts while tuning: the log scale of either move, and how many steps were made."""
+    """What is adapted while tuning: the log scale of either move (2,), and the number of tuning steps."""
 
     tune: bool
     log_scale: np.ndarray
     steps: int
 
 
-class _Weighed(NamedTuple):
-    """A point with the log densities that its hyperparameters enter, but for the density of rho."""
+class _Evaluation(NamedTuple):
+    """A point, the learner at it, and its log-density without that of rho."""
 
     point: Point
     learning: Learning
@@ -40,9 +40,9 @@ class _Weighed(NamedTuple):
 class LearnerMetropolis(SeededStep):
     """Random-walk Metropolis for all hyperparameters together: strength, start mean, sigma, alpha.
 
-    Each step makes two moves: one with rho kept, and one with the noise kept that rho was made from, so that rho moves
-    along. Where the one is slow the other is fast (interweaving, Yu and Meng 2011). Scales adapt while tuning
-    towards an acceptance of 0.35.
+    Each step makes two moves: one with rho held fixed, and one with the noise of rho held fixed, so that rho moves too.
+    If one of them mixes slowly, the other mixes fast (interweaving, Yu and Meng 2011). Scales are adapted while tuning
+    to an acceptance rate of 0.35.
     """
 
     name = "learner_metropolis"
@@ -58,17 +58,17 @@ class LearnerMetropolis(SeededStep):
         for value in self.vars:
             if not is_learner_hyperparameter(model, model.values_to_rvs[value]):
                 raise ValueError(
-                    f"LearnerMetropolis samples hyperparameters of a bayesian_learning; '{value.name}' is none."
+                    f"LearnerMetropolis samples hyperparameters of a bayesian_learning; '{value.name}' is not one."
                 )
-        rho = learner_behind(model)
+        rho = find_learner_sample(model)
         assert rho is not None
-        choice = chosen_by(model, rho)
+        choice = find_choice(model, rho)
         assert choice is not None
         belief = parameters(rho)[0]
         reward = belief.owner.inputs[LearningReader.NAMES.index("reward")]
         self._rho = model.rvs_to_values[rho].name
         self._learning = LearningReader(model, belief)
-        self._environment = GraphReader(model, {"rho_env": parameters(reward)[0]})
+        self._read_rho_env = GraphReader(model, {"rho_env": parameters(reward)[0]})
         self._choice = choice_likelihood(model, rho, choice)
         priors = [rv for rv in model.basic_RVs if rv not in (rho, choice, reward)]
         graph = model.logp(vars=priors)
@@ -80,24 +80,24 @@ class LearnerMetropolis(SeededStep):
         self.log_scale = np.full(2, np.log(0.3))
 
     @classmethod
-    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
-        """Whatever continuous variable a Bayesian learner's beliefs or choices depend on."""
+    def can_sample(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Any continuous variable that a Bayesian learner's beliefs or choices depend on."""
         return is_learner_hyperparameter(model, var)
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
-        """Move with rho kept, then with its noise kept."""
+        """Move with rho held fixed, then with its noise held fixed."""
         accepted = np.empty(2)
-        current = self._weigh(point)
-        proposed = self._weigh(self._propose(point, 0))
-        log_ratio = proposed.log_density + self._rho_density(proposed)
-        log_ratio -= current.log_density + self._rho_density(current)
-        accepted[0] = self._probability(log_ratio)
+        current = self._evaluate(point)
+        proposed = self._evaluate(self._propose(point, 0))
+        log_ratio = proposed.log_density + self._rho_log_density(proposed)
+        log_ratio -= current.log_density + self._rho_log_density(current)
+        accepted[0] = self._acceptance_probability(log_ratio)
         if self.rng.random() < accepted[0]:
             current = proposed
 
         noise = current.learning.noise(current.point[self._rho])
-        proposed = self._weigh(self._propose(current.point, 1), noise)
-        accepted[1] = self._probability(proposed.log_density - current.log_density)
+        proposed = self._evaluate(self._propose(current.point, 1), noise)
+        accepted[1] = self._acceptance_probability(proposed.log_density - current.log_density)
         if self.rng.random() < accepted[1]:
             current = proposed
 
@@ -109,46 +109,46 @@ class LearnerMetropolis(SeededStep):
 
     def _propose(self, point: Point, move: int) -> Point:
         scale = np.exp(self.log_scale[move])
-        moved = dict(point)
+        proposal = dict(point)
         for value in self.vars:
-            here = point[value.name]
-            moved[value.name] = np.asarray(here + scale * self.rng.standard_normal(np.shape(here)))
-        return moved
+            current = point[value.name]
+            proposal[value.name] = np.asarray(current + scale * self.rng.standard_normal(np.shape(current)))
+        return proposal
 
-    def _weigh(self, point: Point, noise: np.ndarray | None = None) -> _Weighed:
+    def _evaluate(self, point: Point, noise: np.ndarray | None = None) -> _Evaluation:
         learning = self._learning(point)
         if noise is not None:
             point = {**point, self._rho: learning.sample(noise)}
-        surprise = learning.reward - learning.chosen_context @ self._environment(point)["rho_env"]
+        residual = learning.reward - learning.chosen_context @ self._read_rho_env(point)["rho_env"]
         with np.errstate(all="ignore"):
             log_density = float(self._prior(*(point[name] for name in self._prior_inputs)))
-            log_density -= 0.5 * (surprise**2).sum() / learning.sigma**2 + len(surprise) * np.log(learning.sigma)
+            log_density -= 0.5 * (residual**2).sum() / learning.sigma**2 + len(residual) * np.log(learning.sigma)
         log_density += self._choice(point, point[self._rho]).sum()
-        return _Weighed(point, learning, log_density)
+        return _Evaluation(point, learning, log_density)
 
-    def _rho_density(self, weighed: _Weighed) -> float:
-        """log p(rho | beliefs), without its constant."""
-        log_root = np.linalg.slogdet(weighed.learning.beliefs.root)[1].sum()
-        noise = weighed.learning.noise(weighed.point[self._rho])
+    def _rho_log_density(self, evaluation: _Evaluation) -> float:
+        """log p(rho | beliefs), up to a constant."""
+        log_root = np.linalg.slogdet(evaluation.learning.beliefs.root)[1].sum()
+        noise = evaluation.learning.noise(evaluation.point[self._rho])
         return -0.5 * (noise**2).sum() - log_root
 
     @staticmethod
-    def _probability(log_ratio: float) -> float:
+    def _acceptance_probability(log_ratio: float) -> float:
         return float(np.exp(min(0.0, log_ratio))) if np.isfinite(log_ratio) else 0.0
 
 
 def is_learner_hyperparameter(model: pm.Model, var: TensorVariable) -> bool:
-    """Whether a Bayesian learner's beliefs, rewards or choices depend on `var`, and nothing that we do not weigh."""
-    rho = learner_behind(model)
+    """Whether a Bayesian learner's beliefs, rewards or choices depend on `var`, and nothing else but free variables."""
+    rho = find_learner_sample(model)
     if rho is None or rho not in model.free_RVs or model.potentials:
         return False
     if var not in model.free_RVs or var.dtype != "float64":
         return False
-    choice = chosen_by(model, rho)
+    choice = find_choice(model, rho)
     belief = parameters(rho)[0]
     reward = belief.owner.inputs[LearningReader.NAMES.index("reward")]
-    if choice is None or not felt_by_learner(model, reward):
+    if choice is None or not is_learner_reward(model, reward):
         return False
     latents = {rho, reward, choice, parameters(reward)[0]}
-    weighed = {*latents, *model.free_RVs}
-    return var not in latents and bool(children(model, var)) and set(children(model, var)) <= weighed
+    covered = {*latents, *model.free_RVs}
+    return var not in latents and bool(children(model, var)) and set(children(model, var)) <= covered

@@ -1,4 +1,4 @@
-"""The likelihood of choices at the sampler's current point, for every decision on its own."""
+"""The likelihood of each choice at the sampler's current point."""
 
 import numpy as np
 import pymc as pm
@@ -14,7 +14,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts, choice_log_
 def choice_likelihood(
     model: pm.Model, rho: TensorVariable, choice: TensorVariable
 ) -> "LinearLikelihood | GraphLikelihood":
-    """log p(a_t | x_t, rho_t) as a function of a point and rho: by a kernel where the utility is linear in rho."""
+    """log p(a_t | x_t, rho_t) as a function of a point and rho: by a kernel if the utility is linear in rho."""
     utility = parameters(choice)[0]
     is_linear = has_op(utility, LinearUtility) and utility.owner.inputs[0] is rho
     is_linear = is_linear and utility.owner.inputs[2].type.ndim == 0 and len(utility.owner.inputs) == 3
@@ -22,7 +22,7 @@ def choice_likelihood(
 
 
 class LinearLikelihood:
-    """log p(a_t | x_t, rho_t) for every t, where the utility is linear in rho."""
+    """log p(a_t | x_t, rho_t) for every t, if the utility is linear in rho."""
 
     def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
         utility, available = parameters(choice)
@@ -44,7 +44,7 @@ class LinearLikelihood:
 
 
 class GraphLikelihood:
-    """log p(a_t | x_t, rho_t) for every t, evaluated from the graph: for rewards that are not linear."""
+    """log p(a_t | x_t, rho_t) for every t, evaluated from the graph, for other utilities."""
 
     def __init__(self, model: pm.Model, rho: TensorVariable, choice: TensorVariable) -> None:
         (graph,) = model.logp(vars=[choice], sum=False)
@@ -54,7 +54,6 @@ class GraphLikelihood:
         self._names = [value.name for value in inputs]
         self.is_fixed = self._names == [self._rho]
         self._function = compile_graph(inputs, graph)
-
         self._checked = False
 
     def __call__(self, point: Point, rho: np.ndarray) -> np.ndarray:
@@ -66,13 +65,13 @@ class GraphLikelihood:
         return self._function(*(rho if name == self._rho else point[name] for name in self._names))
 
     def _check(self, point: Point, rho: np.ndarray) -> None:
-        """Refuse a choice that reads rho of another time: decisions are judged one by one."""
-        here = self._evaluate(point, rho)
-        every_other = np.arange(len(rho)) % 2 == 0
-        there = self._evaluate(point, np.where(every_other[:, None], rho + 1.0, rho))
-        if len(here) != len(rho) or not np.array_equal(here[~every_other], there[~every_other]):
+        """Reject choices that depend on rho at another time, because the rho_t are accepted or rejected separately."""
+        at_rho = self._evaluate(point, rho)
+        is_shifted = np.arange(len(rho)) % 2 == 0
+        at_shifted = self._evaluate(point, np.where(is_shifted[:, None], rho + 1.0, rho))
+        if len(at_rho) != len(rho) or not np.array_equal(at_rho[~is_shifted], at_shifted[~is_shifted]):
             raise ValueError(
-                f"RhoMetropolis needs the choice at t to depend on '{self._rho}' at t alone; "
+                f"RhoMetropolis needs the choice at t to depend on '{self._rho}' only at t; "
                 "sample this model with NUTS: pm.sample(step=pm.NUTS())."
             )
         self._checked = True

@@ -1,4 +1,4 @@
-"""Linear-Gaussian belief models, found in the graph of a PyMC model."""
+"""Recognise linear-Gaussian belief models in the graph of a PyMC model, and read them as state spaces."""
 
 from typing import NamedTuple
 
@@ -11,25 +11,25 @@ from icb_pymc.declare.beliefs import BeliefSampleRV
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
-from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
 from icb_pymc.steps.summed_sources import find_sum
 
-CHOICE = ("context", "available", "chosen")
-# Beyond it choices are certain, and squares of utilities leave no digits for the scale on which choices are not.
-GREATEST_UTILITY = 1e5
+CHOICE_INPUTS = ("context", "available", "chosen")
+# With larger utilities choices are certain, and squared utilities exceed the precision of float64.
+MAX_UTILITY = 1e5
 
 
-class Found(NamedTuple):
+class LinearGaussianParts(NamedTuple):
     """The parts of a linear-Gaussian belief model.
 
     Attributes
     ----------
     choice : the `SoftmaxChoice`
-    rho : the `BeliefSample` that its utility is linear in, if the utility is not linear in the belief itself
+    rho : the `BeliefSample` that its utility is linear in, or None if the utility is linear in the belief itself
     source : where the beliefs come from
-    hyperparameters : other free variables that only these parts, or each other, depend on
+    hyperparameters : other free variables on which only these parts, or each other, depend
     """
 
     choice: TensorVariable
@@ -43,8 +43,8 @@ class Found(NamedTuple):
         return [*self.source.variables, *([] if self.rho is None else [self.rho])]
 
 
-def find_linear_gaussian(model: pm.Model) -> Found | None:
-    """The linear-Gaussian belief model that `model` declares, if it does."""
+def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
+    """The linear-Gaussian belief model that `model` declares, or None."""
     choices = [rv for rv in model.basic_RVs if has_op(rv, SoftmaxChoiceRV)]
     if len(choices) != 1:
         return None
@@ -61,17 +61,17 @@ def find_linear_gaussian(model: pm.Model) -> Found | None:
     source = find_source(model, belief) or find_sum(model, belief)
     if source is None:
         return None
-    found = Found(choice, rho, source, [])
-    block = {*found.variables, choice}
-    for variable in found.variables:
+    parts = LinearGaussianParts(choice, rho, source, [])
+    block = {*parts.variables, choice}
+    for variable in parts.variables:
         is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
         if not is_plain or not set(children(model, variable)) <= block:
             return None
-    # The spread of rho must be known without the beliefs, and so must a bonus.
+    # The covariance of rho must not depend on the beliefs, and neither may a bonus.
     apart = bonus if rho is None or is_learnt(belief, parameters(rho)[1]) else [*bonus, parameters(rho)[1]]
-    if set(ancestors(apart)) & set(found.variables):
+    if set(ancestors(apart)) & set(parts.variables):
         return None
-    return found._replace(hyperparameters=_hyperparameters(model, block))
+    return parts._replace(hyperparameters=_hyperparameters(model, block))
 
 
 def _hyperparameters(model: pm.Model, block: set[TensorVariable]) -> list[TensorVariable]:
@@ -91,100 +91,100 @@ class LinearGaussianModel:
     Parameters
     ----------
     model : pm.Model
-    found : Found
+    parts : LinearGaussianParts
     with_rho : bool
-        Whether the noise of rho is that of all its features, so that rho can be told. Without it there is only as much
-        of it as the choices depend on, which is less to sample.
+        Whether the state space has the noise of all features of rho, so that rho can be computed. Otherwise it has only
+        as much noise as the choices depend on, which is less to sample.
     """
 
-    def __init__(self, model: pm.Model, found: Found, with_rho: bool = True) -> None:
-        self._source, self._rho = found.source, found.rho
-        self.with_rho = with_rho and found.rho is not None
-        _, context, alpha, *bonus = parameters(found.choice)[0].owner.inputs
+    def __init__(self, model: pm.Model, parts: LinearGaussianParts, with_rho: bool = True) -> None:
+        self._source, self._rho = parts.source, parts.rho
+        self.with_rho = with_rho and parts.rho is not None
+        _, context, alpha, *bonus = parameters(parts.choice)[0].owner.inputs
         graphs = {
             "context": context,
-            "available": parameters(found.choice)[1],
-            "chosen": model.rvs_to_values[found.choice],
+            "available": parameters(parts.choice)[1],
+            "chosen": model.rvs_to_values[parts.choice],
             "alpha": alpha,
         }
         if bonus:
             graphs["bonus"] = bonus[0]
         self._has_root = False
-        if found.rho is not None:
-            mean, root = parameters(found.rho)
+        if parts.rho is not None:
+            mean, root = parameters(parts.rho)
             self._has_root = not is_learnt(bare(mean), root)
             if self._has_root:
                 graphs["root"] = root
-        self._read = GraphReader(model, graphs | found.source.graphs)
+        self._read = GraphReader(model, graphs | parts.source.graphs)
         self.is_fixed = self._read.is_fixed(*self._read.names)
-        self._names = [model.rvs_to_values[variable].name for variable in found.source.variables]
-        self._rho_name = None if found.rho is None else model.rvs_to_values[found.rho].name
+        self._names = [model.rvs_to_values[variable].name for variable in parts.source.variables]
+        self._rho_name = None if parts.rho is None else model.rvs_to_values[parts.rho].name
         self._unit_contrasts: Contrasts | None = None
 
     def values(self, point: Point) -> Values:
-        """What the state space is made of, at a point."""
+        """Values of everything that the state space depends on, at a point."""
         return self._read(point)
 
     def state_space(self, values: Values) -> tuple[Dynamics, StateSpace]:
-        """The state space, with contrasts as its readings."""
+        """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
         rows, first = contrasts.values, contrasts.first
         time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        offset = dynamics.offset if dynamics.offset.ndim == 1 else dynamics.offset[time]
-        stray = np.zeros((len(rows), 0))
+        offset = dynamics.belief_offset if dynamics.belief_offset.ndim == 1 else dynamics.belief_offset[time]
+        sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
-            stray = read_rows(rows, self._root(values, dynamics), time)
-            stray = stray if self.with_rho else compressed(stray, first)
+            sampling_loading = multiply_rows(rows, self._root(values, dynamics), time)
+            sampling_loading = sampling_loading if self.with_rho else compress_loadings(sampling_loading, first)
         space = StateSpace(
             *dynamics[:8],
             first,
             (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
-            np.ascontiguousarray(read_rows(rows, dynamics.read, time)),
-            np.ascontiguousarray(stray),
+            np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
+            np.ascontiguousarray(sampling_loading),
         )
         return dynamics, space
 
-    def can_tell(self, space: StateSpace) -> bool:
-        """Whether utilities stay small enough, for noise of usual size, to be told apart by numbers of 16 digits.
+    def has_moderate_utilities(self, space: StateSpace) -> bool:
+        """Whether utilities stay small enough, for noise of ordinary size, to be distinguished in float64.
 
-        Those of a learner whose steps overshoot, or who forgets faster than it learns, grow without bounds.
+        Utilities of a learner whose steps overshoot, or that forgets faster than it learns, grow without bounds.
         """
         noise = empty_noise(space)
         for part in noise:
             part.fill(1.0)
         contrasts = np.empty(len(space.offset))
-        run(space, noise, True, np.empty((len(space.first) - 1, space.reading.shape[1])), contrasts)
-        return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < GREATEST_UTILITY
+        path_from_noise(space, noise, True, np.empty((len(space.first) - 1, space.state_loading.shape[1])), contrasts)
+        return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < MAX_UTILITY
 
     def to_point(
         self, values: Values, dynamics: Dynamics, space: StateSpace, noise: Noise, rng: np.random.Generator
     ) -> Point:
-        """Values of the variables that this noise makes."""
-        if self._source.reads_path or self.with_rho:
+        """Values of the variables for this noise."""
+        if self._source.needs_path or self.with_rho:
             states = np.empty((len(space.first) - 1, len(space.start_mean)))
-            run(space, noise, True, states, np.empty(len(space.offset)))
+            path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
         else:
             states = (space.start_mean + space.start_root @ noise.start)[None]
-        told = dict(zip(self._names, self._source.to_values(values, states, noise, rng), strict=True))
+        point = dict(zip(self._names, self._source.to_values(values, states, noise, rng), strict=True))
         if self.with_rho:
             assert self._rho_name is not None
             root = self._root(values, dynamics)
-            told[self._rho_name] = _beliefs(dynamics, states) + (root @ noise.stray[:, :, None])[:, :, 0]
-        return told
+            point[self._rho_name] = _beliefs(dynamics, states) + (root @ noise.sampling[:, :, None])[:, :, 0]
+        return point
 
     def to_noise(self, values: Values, dynamics: Dynamics, space: StateSpace, point: Point) -> Noise:
-        """The noise that makes the values at a point."""
+        """The noise that gives the values at a point."""
         start, move = self._source.to_noise(values, dynamics, [point[name] for name in self._names])
-        stray = np.zeros((len(space.first) - 1, space.stray.shape[1]))
-        noise = Noise(np.ascontiguousarray(start), np.ascontiguousarray(move), stray)
+        sampling = np.zeros((len(space.first) - 1, space.sampling_loading.shape[1]))
+        noise = Noise(np.ascontiguousarray(start), np.ascontiguousarray(move), sampling)
         if self.with_rho:
             assert self._rho_name is not None
-            states = np.empty((len(stray), len(space.start_mean)))
-            run(space, noise, True, states, np.empty(len(space.offset)))
-            away = point[self._rho_name] - _beliefs(dynamics, states)
+            states = np.empty((len(sampling), len(space.start_mean)))
+            path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
+            deviation = point[self._rho_name] - _beliefs(dynamics, states)
             root = self._root(values, dynamics)
-            stray = (np.linalg.pinv(root) @ away[:, :, None])[:, :, 0]
-        return noise._replace(stray=np.ascontiguousarray(stray))
+            sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]
+        return noise._replace(sampling=np.ascontiguousarray(sampling))
 
     def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
         root = values["root"] if self._has_root else dynamics.covariance_root
@@ -192,40 +192,40 @@ class LinearGaussianModel:
         return root
 
     def _bonus_contrasts(self, values: Values) -> np.ndarray | float:
-        """How much more bonus each alternative has than what was chosen."""
+        """The bonus of each alternative minus that of the chosen action."""
         if "bonus" not in values:
             return 0.0
         return choice_contrasts(values["bonus"][:, :, None], values["available"], values["chosen"], 1.0).values[:, 0]
 
     def _contrasts(self, values: Values) -> Contrasts:
-        """Contrasts at this alpha; those at alpha = 1 are kept if nothing else of them can move."""
-        if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE):
-            context, available, chosen = (values[name] for name in CHOICE)
+        """Contrasts at this alpha; those at alpha = 1 are cached if nothing else in them can change."""
+        if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE_INPUTS):
+            context, available, chosen = (values[name] for name in CHOICE_INPUTS)
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
         return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
 
 
 def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
-    return (dynamics.read @ states[:, :, None])[:, :, 0] + dynamics.offset
+    return (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
 
 
-def read_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Each row times the matrix of its time, or the one for all."""
+def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Each row times the matrix of its time, or times the one matrix for all times."""
     return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 
-def compressed(stray: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Rows with the same products within each decision, on as few noises as there are rows."""
-    widest = int(np.diff(first).max(initial=1))
-    if widest >= stray.shape[1]:
-        return stray
-    if widest == 1:
-        return np.sqrt((stray**2).sum(axis=1, keepdims=True))
+def compress_loadings(sampling_loading: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Rows with the same inner products within each decision, and no more columns than a decision has rows."""
+    most_rows = int(np.diff(first).max(initial=1))
+    if most_rows >= sampling_loading.shape[1]:
+        return sampling_loading
+    if most_rows == 1:
+        return np.sqrt((sampling_loading**2).sum(axis=1, keepdims=True))
     time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    place = np.arange(len(stray)) - first[time]
-    padded = np.zeros((len(first) - 1, stray.shape[1], widest))
-    padded[time, :, place] = stray
+    row_index = np.arange(len(sampling_loading)) - first[time]
+    padded = np.zeros((len(first) - 1, sampling_loading.shape[1], most_rows))
+    padded[time, :, row_index] = sampling_loading
     triangles = np.asarray(np.linalg.qr(padded, mode="r"))
-    # With signs that do not depend on chance, the rows change little where the spread of rho does.
+    # With the signs fixed, the rows are continuous in the covariance of rho.
     signs = np.where(np.diagonal(triangles, axis1=1, axis2=2) < 0, -1.0, 1.0)
-    return (signs[:, :, None] * triangles)[time, :, place]
+    return (signs[:, :, None] * triangles)[time, :, row_index]

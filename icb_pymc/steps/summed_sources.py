@@ -1,6 +1,6 @@
-"""Beliefs that are read linearly from several Gaussian variables at once: processes, constants, walks of agents.
+"""Beliefs that are a linear function of several Gaussian variables: processes, constants, walks of agents.
 
-Each part has its own block of the state; what the belief reads from the blocks may differ from decision to decision.
+Each part has its own block of the state; the linear function may differ between decisions.
 """
 
 from typing import Protocol
@@ -19,17 +19,17 @@ from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, as_rows
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, transpose_roots
 
-# The filter keeps a covariance of the whole state: with more constants than this NUTS serves better.
-MOST_CONSTANTS = 500
+# The filter stores the covariance of the whole state: with more constants than this NUTS is faster.
+MAX_CONSTANTS = 500
 
 
 class Part(BeliefSource, Protocol):
-    """A source made of one variable, whose state can be told from it."""
+    """A source with a single variable, whose value determines the state."""
 
     def to_states(self, value: np.ndarray) -> np.ndarray:
-        """A path (T, d) of the state that shows as this value of the variable."""
+        """A path (T, d) of the state that gives this value of the variable."""
 
 
 class ProcessPart(ProcessSource):
@@ -42,7 +42,7 @@ class ProcessPart(ProcessSource):
 class ConstantPart:
     """A Gaussian variable that is the same at all times, of any shape."""
 
-    reads_path = False
+    needs_path = False
 
     def __init__(self, variable: TensorVariable, shape: tuple[int, ...], times: int) -> None:
         self.variables = [variable]
@@ -65,16 +65,18 @@ class ConstantPart:
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         return [states[0].reshape(self._shape).copy()]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        away = given[0].ravel() - dynamics.start_mean
-        return np.linalg.pinv(dynamics.start_root) @ away, np.zeros((self._times - 1, 0))
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        deviation = variable_values[0].ravel() - dynamics.start_mean
+        return np.linalg.pinv(dynamics.start_root) @ deviation, np.zeros((self._times - 1, 0))
 
     def to_states(self, value: np.ndarray) -> np.ndarray:
         return np.tile(value.ravel(), (self._times, 1))
 
 
 class AgentWalksPart:
-    """`AgentWalks`: the state holds where each agent was seen last; only the one who decides next moves.
+    """`AgentWalks`: the state holds the deviation of each agent at its last decision; only the next decider's moves.
 
     Parameters
     ----------
@@ -82,67 +84,71 @@ class AgentWalksPart:
     decider : (T,)
     """
 
-    reads_path = True
+    needs_path = True
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         self.variables = [variable]
         names = ("start_covariance", "innovation_covariance", "elapsed")
         self.graphs = dict(zip(names, parameters(variable)[:3], strict=True))
-        # Agents without a decision say nothing and are not asked.
-        _, self._first, self._who = np.unique(decider, return_index=True, return_inverse=True)
+        # Agents without a decision are left out.
+        _, self._first, self._agent = np.unique(decider, return_index=True, return_inverse=True)
         self._agents, self._times = len(self._first), len(decider)
         self._previous = np.full(self._times, -1)
         for agent in range(self._agents):
-            mine = np.flatnonzero(self._who == agent)
-            self._previous[mine[1:]] = mine[:-1]
+            decisions = np.flatnonzero(self._agent == agent)
+            self._previous[decisions[1:]] = decisions[:-1]
 
     def _gaps(self, values: Values) -> np.ndarray:
-        """Time from an agent's own previous decision to each, or zero if it is the first."""
+        """Time from the decider's previous decision to each decision, or zero at its first."""
         clock = np.concatenate([[0.0], np.cumsum(values["elapsed"])])
         return np.where(self._previous >= 0, clock - clock[self._previous], 0.0)
 
     def dynamics(self, values: Values) -> Dynamics:
         start, k = covariance_root(values["start_covariance"]), len(values["start_covariance"])
         roots = np.zeros((self._times - 1, self._agents, k, k))
-        own = np.sqrt(self._gaps(values)[1:])[:, None, None] * covariance_root(values["innovation_covariance"])
-        roots[np.arange(self._times - 1), self._who[1:]] = own
+        innovation_root = covariance_root(values["innovation_covariance"])
+        roots[np.arange(self._times - 1), self._agent[1:]] = (
+            np.sqrt(self._gaps(values)[1:])[:, None, None] * innovation_root
+        )
         d = self._agents * k
-        move_root = as_rows(roots.reshape(self._times - 1, d, k))
+        move_root = transpose_roots(roots.reshape(self._times - 1, d, k))
         return _dynamics(np.zeros(d), np.kron(np.eye(self._agents), start), np.ones(1), move_root)
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         blocks = states.reshape(self._times, self._agents, -1)
-        return [blocks[np.arange(self._times), self._who]]
+        return [blocks[np.arange(self._times), self._agent]]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        (shown,) = given
-        start = np.linalg.pinv(dynamics.start_root) @ shown[self._first].ravel()
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        (deviations,) = variable_values
+        start = np.linalg.pinv(dynamics.start_root) @ deviations[self._first].ravel()
         gap = self._gaps(values)
-        moved = (shown - shown[self._previous]) / np.sqrt(np.where(gap > 0, gap, 1.0))[:, None]
+        moved = (deviations - deviations[self._previous]) / np.sqrt(np.where(gap > 0, gap, 1.0))[:, None]
         noise = moved @ np.linalg.pinv(covariance_root(values["innovation_covariance"])).T
         return start, np.where(self._previous[1:, None] >= 0, noise[1:], 0.0)
 
     def to_states(self, value: np.ndarray) -> np.ndarray:
         blocks = np.zeros((self._times, self._agents, value.shape[1]))
-        blocks[np.arange(self._times), self._who] = value
+        blocks[np.arange(self._times), self._agent] = value
         return blocks.reshape(self._times, -1)
 
 
 class SummedSource:
-    """Beliefs read_t (state of all parts)_t + offset_t.
+    """Beliefs loading_t state_t + offset_t, where the state has a block for each part.
 
     Parameters
     ----------
     parts : list of Part
     sizes : list of int
-        Of their states.
-    read, offset : (T, k, d), (T, k)
+        Sizes of their states.
+    loading, offset : (T, k, d), (T, k)
     """
 
-    reads_path = True
+    needs_path = True
 
-    def __init__(self, parts: list[Part], sizes: list[int], read: np.ndarray, offset: np.ndarray) -> None:
-        self._parts, self._sizes, self._read, self._offset = parts, sizes, read, offset
+    def __init__(self, parts: list[Part], sizes: list[int], loading: np.ndarray, offset: np.ndarray) -> None:
+        self._parts, self._sizes, self._loading, self._offset = parts, sizes, loading, offset
         self.variables = [part.variables[0] for part in parts]
         self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
 
@@ -150,7 +156,7 @@ class SummedSource:
         return [{name: values[f"{i} {name}"] for name in part.graphs} for i, part in enumerate(self._parts)]
 
     def _dynamics(self, values: Values) -> list[Dynamics]:
-        return [part.dynamics(mine) for part, mine in zip(self._parts, self._values(values), strict=True)]
+        return [part.dynamics(own_values) for part, own_values in zip(self._parts, self._values(values), strict=True)]
 
     def dynamics(self, values: Values) -> Dynamics:
         blocks = self._dynamics(values)
@@ -162,37 +168,41 @@ class SummedSource:
         decay = np.empty((0, sum(self._sizes)))
         if any(len(block.decay) for block in blocks):
             ones = [block.decay if len(block.decay) else np.ones((1, block.decay.shape[1])) for block in blocks]
-            decay = _beside(ones)
+            decay = _stack_rows(ones)
         return Dynamics(
             np.concatenate([block.start_mean for block in blocks]),
             scipy.linalg.block_diag(*(block.start_root for block in blocks)),
             decay,
-            _diagonal([block.left for block in blocks]),
-            _diagonal([block.right for block in blocks]),
-            _beside([block.drift for block in blocks]),
+            _stack_diagonally([block.left for block in blocks]),
+            _stack_diagonally([block.right for block in blocks]),
+            _stack_rows([block.drift for block in blocks]),
             scale,
-            _diagonal(roots),
-            self._read,
+            _stack_diagonally(roots),
+            self._loading,
             self._offset,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         paths = np.split(states, np.cumsum(self._sizes)[:-1], axis=1)
-        told = zip(self._parts, self._values(values), paths, strict=True)
-        return [np.ascontiguousarray(part.to_values(mine, path, noise, rng)[0]) for part, mine, path in told]
+        parts = zip(self._parts, self._values(values), paths, strict=True)
+        return [
+            np.ascontiguousarray(part.to_values(own_values, path, noise, rng)[0]) for part, own_values, path in parts
+        ]
 
-    def to_noise(self, values: Values, dynamics: Dynamics, given: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        together = zip(self._parts, self._values(values), self._dynamics(values), given, strict=True)
-        noises = [part.to_noise(mine, block, [value]) for part, mine, block, value in together]
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        together = zip(self._parts, self._values(values), self._dynamics(values), variable_values, strict=True)
+        noises = [part.to_noise(own_values, block, [value]) for part, own_values, block, value in together]
         return np.concatenate([start for start, _ in noises]), np.concatenate([move for _, move in noises], axis=1)
 
 
 def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
-    """The Gaussian variables behind `belief` (time, feature), if it is linear in them and one of them moves."""
+    """The Gaussian variables that `belief` (time, feature) is a linear function of, if one of them is a process."""
     behind = set(ancestors([belief], blockers=set(model.basic_RVs)))
     inside = [rv for rv in model.free_RVs if rv in behind]
     shapes = model.eval_rv_shapes()
-    times = next((shapes[rv.name][0] for rv in inside if _moves(rv)), None)
+    times = next((shapes[rv.name][0] for rv in inside if _is_process(rv)), None)
     if times is None:
         return None
     parts: list[Part] = []
@@ -201,24 +211,24 @@ def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
             decider = parameters(rv)[3]
             if set(ancestors([decider])) & set(model.free_RVs):
                 return None
-            who = compile_graph([], model.replace_rvs_by_values([decider]), mode="FAST_COMPILE")()[0]
-            parts.append(AgentWalksPart(rv, who))
-        elif _moves(rv):
+            (agents,) = compile_graph([], model.replace_rvs_by_values([decider]), mode="FAST_COMPILE")()
+            parts.append(AgentWalksPart(rv, agents))
+        elif _is_process(rv):
             parts.append(ProcessPart(rv))
-        elif (has_op(rv, NormalRV) or has_op(rv, MvNormalRV)) and np.prod(shapes[rv.name]) <= MOST_CONSTANTS:
+        elif (has_op(rv, NormalRV) or has_op(rv, MvNormalRV)) and np.prod(shapes[rv.name]) <= MAX_CONSTANTS:
             parts.append(ConstantPart(rv, shapes[rv.name], times))
         else:
             return None
-    reading = _linear_reading(model, belief, parts, [shapes[rv.name] for rv in inside])
-    return None if reading is None else SummedSource(parts, *reading)
+    linear_map = _linear_map(model, belief, parts, [shapes[rv.name] for rv in inside])
+    return None if linear_map is None else SummedSource(parts, *linear_map)
 
 
-def _linear_reading(
+def _linear_map(
     model: pm.Model, belief: TensorVariable, parts: list[Part], shapes: list[tuple[int, ...]]
 ) -> tuple[list[int], np.ndarray, np.ndarray] | None:
-    """Sizes of the parts' states, and read and offset with belief_t = read_t state_t + offset_t; None if not linear.
+    """Sizes of the parts' states, and loading and offset with belief_t = loading_t state_t + offset_t.
 
-    The readings are found at unit vectors.
+    They are found by evaluating the graph at unit vectors; None if the belief is not linear.
     """
     inputs = [model.rvs_to_values[part.variables[0]] for part in parts]
     (graph,) = model.replace_rvs_by_values([belief])
@@ -238,32 +248,34 @@ def _linear_reading(
         for unit in np.eye(path.shape[1]):
             (value,) = part.to_values({}, np.tile(unit, (len(offset), 1)), Noise(*[np.empty(0)] * 3), rng)
             columns.append(evaluate(*zeros[:i], value, *zeros[i + 1 :]) - offset)
-    read = np.stack(columns, axis=-1)
+    loading = np.stack(columns, axis=-1)
     states = np.concatenate(paths, axis=1)
-    is_linear = np.allclose((read @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
-    return ([path.shape[1] for path in paths], read, offset) if is_linear else None
+    is_linear = np.allclose((loading @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
+    return ([path.shape[1] for path in paths], loading, offset) if is_linear else None
 
 
-def _moves(rv: TensorVariable) -> bool:
+def _is_process(rv: TensorVariable) -> bool:
     return any(has_op(rv, op) for op in (WienerProcessRV, LinearProcessRV, AgentWalksRV))
 
 
 def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray, root: np.ndarray) -> Dynamics:
-    """A block that stays where it is but for its noise."""
+    """A block without a transition (F = I)."""
     d = len(start_mean)
-    flat = np.zeros((1, 0, d))
+    rank_zero = np.zeros((1, 0, d))
     none = np.empty((0, d))
-    return Dynamics(start_mean, start_root, none, flat, flat, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d))
+    return Dynamics(
+        start_mean, start_root, none, rank_zero, rank_zero, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d)
+    )
 
 
-def _beside(rows: list[np.ndarray]) -> np.ndarray:
-    """Rows (T-1 or 1, d) of the parts side by side."""
+def _stack_rows(rows: list[np.ndarray]) -> np.ndarray:
+    """Rows (T-1 or 1, d) of the parts, side by side."""
     length = max(len(row) for row in rows)
     return np.concatenate([np.broadcast_to(row, (length, row.shape[1])) for row in rows], axis=1)
 
 
-def _diagonal(matrices: list[np.ndarray]) -> np.ndarray:
-    """Matrices of the parts, each over time or one for all, as blocks along the diagonal."""
+def _stack_diagonally(matrices: list[np.ndarray]) -> np.ndarray:
+    """Matrices of the parts, each for every time or one for all times, as blocks along the diagonal."""
     length = max(len(matrix) for matrix in matrices)
     heights, widths = zip(*(matrix.shape[1:] for matrix in matrices), strict=True)
     out = np.zeros((length, sum(heights), sum(widths)))

@@ -1,4 +1,4 @@
-"""Several sweeps over a list of steps for each draw that is recorded."""
+"""Several sweeps over a list of steps for each recorded draw."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from icb_pymc.declare.graph import Point
 
 
 class Sweep(CompoundStep):
-    """Apply steps in turn, `sweeps` times for each recorded draw: thinning without storing what is thrown away.
+    """Apply steps in turn, `sweeps` times for each recorded draw: thinning that does not store the discarded draws.
 
     Statistics are averaged over the sweeps.
     """

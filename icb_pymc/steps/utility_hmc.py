@@ -1,4 +1,4 @@
-"""The exact engine: all latent variables of a linear-Gaussian belief model at once, through its utility contrasts."""
+"""The exact engine: samples all latent variables of a linear-Gaussian belief model through its utility contrasts."""
 
 from typing import Any, ClassVar
 
@@ -11,9 +11,18 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point
-from icb_pymc.kernels.hamiltonian import Place, Reference, carry_over, draw_around, fresh_noise, locate, refer, travel
+from icb_pymc.kernels.hamiltonian import (
+    Position,
+    Reference,
+    draw_centred_noise,
+    fresh_noise,
+    hmc_trajectory,
+    make_position,
+    make_reference,
+    transfer_noise,
+)
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.pseudo_data import PseudoData, Seen, empty_data, measure_seen, see
+from icb_pymc.kernels.pseudo_data import PositionSums, PseudoData, add_position, empty_data, pseudo_data_from_sums
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
@@ -22,31 +31,40 @@ from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaus
 
 TARGET_ACCEPTANCE = 0.96
 HYPER_TARGET_ACCEPTANCE = 0.3
-# Radians, by turns: about half a turn, to the other side of the mean, so that the errors of two draws cancel; then
-# about a quarter, to where neither of them tells anything of the next two. A little more than that, since posteriors
-# are somewhat wider than the Gaussian of reference and turn more slowly; and a tenth either way.
-PATHS, PATH_JITTER = (3.3, 1.75), 0.1
-# Chains start this many times as far from the mode as draws of the Gaussian around it.
+# Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
+# draws cancel, and about a quarter turn, so that the next two draws are independent of these. Both are a little longer
+# than that, since posteriors are somewhat wider than the reference Gaussian and rotate more slowly; they vary by 10%.
+PATH_LENGTHS, PATH_JITTER = (3.3, 1.75), 0.1
+# Chains start this many times as far from the mode as draws from the Gaussian around it.
 START_SPREAD = 2.0
-# For the first steps of tuning every path is followed: to come down from a start far out, errors of energy are large.
-SETTLING = 5
-# After so many steps of tuning the Gaussian is made anew, from the places seen since the last time.
-REFRESH = (10, 20, 40, 80, 160, 320)
-# ... if there are so many.
-LEAST_SEEN = 4
-# For so many steps the size of the energy's error, whose median would be this at the acceptance aimed at, sets the
-# step size: it tells more than acceptance, which is hardly ever far above its target.
-EARLY, EARLY_ERROR = 40, 0.05
+# In the first steps of tuning every proposal is accepted: energy errors are large while a chain leaves a distant start.
+FORCED_STEPS = 5
+# After these steps of tuning the reference Gaussian is updated from the positions visited since the last update ...
+REFERENCE_UPDATES = (10, 20, 40, 80, 160, 320)
+# ... if there are at least this many.
+MIN_POSITIONS = 4
+# In this many first steps the step size is adapted to the energy error, whose median is about this value at the target
+# acceptance rate: it is more informative than the acceptance rate, which can hardly exceed its target.
+EARLY_STEPS, EARLY_ERROR = 40, 0.05
 
 
 @dataclass_state
 class UtilityHMCState(StepMethodState):
-    """What a chain has learnt while tuning."""
+    """What is adapted while tuning.
+
+    Attributes
+    ----------
+    tune, started : whether the chain is tuning, and whether it has made its first step
+    steps : number of tuning steps
+    trajectories : number of trajectories
+    log_step_size : of the leapfrog steps
+    hyper_log_scale, hyper_mean, hyper_covariance : proposals of the hyperparameters, on their unconstrained scale
+    """
 
     tune: bool
-    began: bool
+    started: bool
     steps: int
-    turns: int
+    trajectories: int
     log_step_size: float
     hyper_log_scale: float
     hyper_mean: np.ndarray
@@ -56,23 +74,23 @@ class UtilityHMCState(StepMethodState):
 class UtilityHMC(SeededStep):
     """Hamiltonian Monte Carlo on the utilities that choices depend on; beliefs, rewards and rho follow exactly.
 
-    The choices are taken as Gaussian measurements of the utility contrasts. In that Gaussian the dynamics are an exact
-    rotation, and only what the measurements leave over is integrated by leapfrog steps. They are first those with the
-    curvature of the likelihood at the posterior mode, and while tuning those with its mean gradient and curvature over
-    the draws, which leave less over. The size of the steps is adapted while tuning, first to the errors of energy, then
-    by Robbins and Monro's method towards an acceptance of 0.96. Paths are by turns about half a turn and a quarter turn
-    of the rotation long, more or less a tenth: half turns alone would tell most of means but nothing new of squares,
-    quarter turns as much of both as independent draws. A path has as many steps as fit in.
+    The choices are approximated by Gaussian measurements of the utility contrasts (pseudo-data). Under the resulting
+    Gaussian the dynamics are an exact rotation, and only the residual of the log-density is integrated by leapfrog
+    steps. The pseudo-data first have the curvature of the likelihood at the posterior mode, and later in tuning its
+    mean gradient and curvature over the draws, which leaves a smaller residual. The step size is adapted while tuning,
+    first to the energy error, then by the Robbins-Monro method to an acceptance rate of 0.96. Trajectories are
+    alternately about half a turn and a quarter turn of the rotation long, with a jitter of a tenth: half turns are best
+    for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
-    Hyperparameters move together by a random walk whose covariance adapts while tuning, with the latent variables
-    carried over to the Gaussian of the proposal, so that they do not hold the hyperparameters back.
+    Hyperparameters move together by a random walk whose covariance is adapted while tuning. The latent variables are
+    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back.
 
     Parameters
     ----------
     vars : list of variables
-        All Gaussian variables of the belief model, and perhaps its hyperparameters.
+        All Gaussian variables of the belief model, and optionally its hyperparameters.
     with_rho : bool
-        Whether to draw rho too; without, the variable rho of the model stays as it is, which nothing else may read.
+        Whether to draw rho too. Otherwise the variable rho keeps its initial value, and no other step may use it.
     """
 
     name = "utility_hmc"
@@ -91,18 +109,20 @@ class UtilityHMC(SeededStep):
         model = pm.modelcontext(model)
         super().__init__(vars, model, rng)
         rvs = [model.values_to_rvs[value] for value in self.vars]
-        found = find_linear_gaussian(model)
-        if found is None or not set(found.variables) <= set(rvs) <= {*found.variables, *found.hyperparameters}:
+        parts = find_linear_gaussian(model)
+        if parts is None or not set(parts.variables) <= set(rvs) <= {*parts.variables, *parts.hyperparameters}:
             raise ValueError(
                 "UtilityHMC samples all Gaussian variables of one linear-Gaussian belief model whose choices are a "
                 f"SoftmaxChoice of a linear_utility; it was given {', '.join(rv.name for rv in rvs)}. "
                 "Sample this model with NUTS: pm.sample(step=pm.NUTS())."
             )
         if not with_rho and set(rvs) != set(model.free_RVs):
-            raise ValueError("UtilityHMC leaves rho out only where it samples all other variables of the model.")
-        self._model = LinearGaussianModel(model, found, with_rho)
-        self._latents = [model.rvs_to_values[rv].name for rv in found.variables if with_rho or rv is not found.rho]
-        hyperparameters = [rv for rv in found.hyperparameters if rv in rvs]
+            raise ValueError(
+                "with_rho=False: UtilityHMC can only leave rho out if it samples all other variables of the model."
+            )
+        self._model = LinearGaussianModel(model, parts, with_rho)
+        self._latents = [model.rvs_to_values[rv].name for rv in parts.variables if with_rho or rv is not parts.rho]
+        hyperparameters = [rv for rv in parts.hyperparameters if rv in rvs]
         self._hyper = [model.rvs_to_values[rv].name for rv in hyperparameters]
         if self._hyper:
             graph = model.logp(vars=hyperparameters)
@@ -111,98 +131,100 @@ class UtilityHMC(SeededStep):
             self._prior_inputs = [value.name for value in inputs]
             self._prior = compile_graph(inputs, graph)
         self.tune = True
-        self.began = False
-        self.steps = self.turns = 0
-        # Of these, a chain sets what depends on sizes when it begins.
+        self.started = False
+        self.steps = self.trajectories = 0
+        # The first step of a chain sets these, since they depend on the size of the problem.
         self.log_step_size = self.hyper_log_scale = 0.0
         self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
-        self._told: Point = {}
+        self._last_point: Point = {}
         compile_engine()
 
     @classmethod
-    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
+    def can_sample(cls, model: pm.Model, var: TensorVariable) -> bool:
         """All variables of a linear-Gaussian belief model."""
-        found = find_linear_gaussian(model)
-        return found is not None and var in [*found.variables, *found.hyperparameters]
+        parts = find_linear_gaussian(model)
+        return parts is not None and var in [*parts.variables, *parts.hyperparameters]
 
     def stop_tuning(self) -> None:
-        """Keep what was learnt."""
+        """Keep what was adapted."""
         self.tune = False
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
-        """A move of the hyperparameters, then one of the latent variables."""
-        if not self.began:
-            point = self._begin(point)
-        elif not self._is_mine(point):
-            self._enter(point)
+        """Update the hyperparameters, then the latent variables."""
+        if not self.started:
+            point = self._start_chain(point)
+        elif not self._is_unchanged(point):
+            self._adopt_point(point)
         point = dict(point)
         hyper_accept = np.nan
         if self._hyper:
             point, hyper_accept = self._move_hyperparameters(point)
         stats = self._move_latents() | {"hyper_accept": hyper_accept}
-        self._told = self._tell()
+        self._last_point = self._point_from_noise()
         if self.tune:
             self._adapt(point, stats)
-        return {**point, **self._told}, [stats]
+        return {**point, **self._last_point}, [stats]
 
-    # Where the chain is: values and state space at the hyperparameters, the Gaussian of reference, and the place in it.
+    # The state of a chain: values and state space at the hyperparameters, the reference Gaussian, and the position.
 
-    def _begin(self, point: Point) -> Point:
-        """The first step of a chain: while tuning it starts far out, else it goes on from the given point."""
+    def _start_chain(self, point: Point) -> Point:
+        """The first step of a chain: overdispersed while tuning, otherwise from the given point."""
         size = len(self._hyper_vector(point))
         self.hyper_covariance = 0.1 * np.eye(size)
-        self.hyper_log_scale = _usual_log_scale(size)
-        point = self._scatter(point) if self.tune else point
+        self.hyper_log_scale = _default_log_scale(size)
+        point = self._disperse_hyperparameters(point) if self.tune else point
         self.hyper_mean = self._hyper_vector(point)
-        self._enter(point)
-        # Errors of energy add up over decisions: to keep them in bounds steps shrink with the fourth root.
+        self._adopt_point(point)
+        # Energy errors add up over decisions; to bound them the step size shrinks with the fourth root of their number.
         self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._space.offset), 100) / 500))
         if self.tune:
-            noise = draw_around(self._reference, fresh_noise(self._reference, self.rng))
-            self._place: Place = locate(self._reference, Noise(*(START_SPREAD * part for part in noise)))
-        self.began = True
+            noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
+            self._position: Position = make_position(self._reference, Noise(*(START_SPREAD * part for part in noise)))
+        self.started = True
         return point
 
-    def _scatter(self, point: Point) -> Point:
-        """Hyperparameters moved by up to one on their unconstrained scale."""
+    def _disperse_hyperparameters(self, point: Point) -> Point:
+        """Move the hyperparameters by up to one on their unconstrained scale."""
         for _ in range(20 if self._hyper else 0):
-            jump = self.rng.uniform(-1, 1, len(self._hyper_vector(point)))
-            scattered = self._with_hyper(point, self._hyper_vector(point) + jump)
-            if np.isfinite(self._log_prior(scattered)):
-                return scattered
+            step = self.rng.uniform(-1, 1, len(self._hyper_vector(point)))
+            dispersed = self._with_hyper(point, self._hyper_vector(point) + step)
+            if np.isfinite(self._log_prior(dispersed)):
+                return dispersed
         return point
 
-    def _enter(self, point: Point) -> None:
-        """Take up a point that others have made: reference and place anew, from nothing but what is there."""
+    def _adopt_point(self, point: Point) -> None:
+        """Continue from a point that another step has changed: compute reference and position from the point alone."""
         self._set_model(self._model.values(point))
-        self._refer(find_mode(self._space).data)
-        self._settle(self._model.to_noise(self._values, self._dynamics, self._space, point))
+        self._set_reference(find_mode(self._space).data)
+        self._set_position(self._model.to_noise(self._values, self._dynamics, self._space, point))
 
     def _set_model(self, values: Values) -> None:
         self._values: Values = values
         self._dynamics, self._space = self._model.state_space(values)
 
-    def _refer(self, data: PseudoData) -> None:
+    def _set_reference(self, data: PseudoData) -> None:
         self._data = data
-        self._reference: Reference = refer(self._space, data)
-        rows, times = len(data.width), len(data.common)
-        self._seen, self._seen_count = Seen(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
+        self._reference: Reference = make_reference(self._space, data)
+        rows, times = len(data.variance), len(data.common_variance)
+        self._position_sums, self._positions_summed = PositionSums(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
 
-    def _settle(self, noise: Noise) -> None:
-        """Be where this noise, measured from zero, leads to."""
+    def _set_position(self, noise: Noise) -> None:
+        """Set the position to the one that this noise determines."""
         pairs = zip(noise, self._reference.noise, strict=True)
-        self._place = locate(self._reference, Noise(*(part - mean for part, mean in pairs)))
+        self._position = make_position(self._reference, Noise(*(part - mean for part, mean in pairs)))
 
     def _noise(self) -> Noise:
-        return Noise(*(part + mean for part, mean in zip(self._place.noise, self._reference.noise, strict=True)))
+        return Noise(*(part + mean for part, mean in zip(self._position.noise, self._reference.noise, strict=True)))
 
-    def _tell(self) -> Point:
+    def _point_from_noise(self) -> Point:
         return self._model.to_point(self._values, self._dynamics, self._space, self._noise(), self.rng)
 
-    def _is_mine(self, point: Point) -> bool:
-        """Whether nobody has changed what the last step returned."""
-        # Compared by value: between processes points are copied.
-        if not self._told or not all(np.array_equal(point[name], self._told[name]) for name in self._latents):
+    def _is_unchanged(self, point: Point) -> bool:
+        """Whether the point is the one that the last step returned."""
+        # Compared by value, because points are copied between processes.
+        if not self._last_point or not all(
+            np.array_equal(point[name], self._last_point[name]) for name in self._latents
+        ):
             return False
         if self._model.is_fixed:
             return True
@@ -210,27 +232,27 @@ class UtilityHMC(SeededStep):
         return all(np.array_equal(values[name], self._values[name]) for name in values)
 
     def _move_latents(self) -> dict[str, Any]:
-        path = PATHS[self.turns % len(PATHS)] * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
-        self.turns += 1
-        steps = max(1, int(np.ceil(path / np.exp(self.log_step_size))))
+        path_length = PATH_LENGTHS[self.trajectories % len(PATH_LENGTHS)] * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
+        self.trajectories += 1
+        steps = max(1, int(np.ceil(path_length / np.exp(self.log_step_size))))
         fresh = fresh_noise(self._reference, self.rng)
-        place, energy_error = travel(self._reference, self._place, fresh, steps, path)
-        accept = _probability(-energy_error)
-        is_settling = self.tune and self.steps < SETTLING and energy_error < len(place.contrasts)
-        self._has_moved = self.rng.random() < accept or is_settling
+        new_position, energy_error = hmc_trajectory(self._reference, self._position, fresh, steps, path_length)
+        accept = _acceptance_probability(-energy_error)
+        is_forced = self.tune and self.steps < FORCED_STEPS and energy_error < len(new_position.contrasts)
+        self._has_moved = self.rng.random() < accept or is_forced
         if self._has_moved:
-            self._place = place
+            self._position = new_position
         return {
             "hmc_accept": accept,
             "hmc_energy_error": energy_error,
-            "hmc_path_length": path,
+            "hmc_path_length": path_length,
             "hmc_steps": steps,
         }
 
     def _move_hyperparameters(self, point: Point) -> tuple[Point, float]:
         root = np.linalg.cholesky(self.hyper_covariance)
-        jump = np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(len(root))
-        proposal = self._with_hyper(point, self._hyper_vector(point) + jump)
+        step = np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(len(root))
+        proposal = self._with_hyper(point, self._hyper_vector(point) + step)
         fresh = fresh_noise(self._reference, self.rng)
         uniform = self.rng.random()
         log_prior = self._log_prior(proposal)
@@ -240,20 +262,20 @@ class UtilityHMC(SeededStep):
         try:
             with np.errstate(all="ignore"):
                 dynamics, space = self._model.state_space(values)
-                reference = refer(space, self._data)
+                reference = make_reference(space, self._data)
         except (ValueError, np.linalg.LinAlgError):
-            # No covariance at all, or one beyond all numbers.
+            # Not a covariance matrix, or not finite.
             return point, 0.0
-        if not np.isfinite(reference.log_density) or not self._model.can_tell(space):
+        if not np.isfinite(reference.log_density) or not self._model.has_moderate_utilities(space):
             return point, 0.0
-        noise = carry_over(self._reference, reference, self._place.noise, fresh)
-        place = locate(reference, noise)
-        log_ratio = log_prior + reference.log_density + place.residual
-        log_ratio -= self._log_prior(point) + self._reference.log_density + self._place.residual
-        accept = _probability(log_ratio)
+        noise = transfer_noise(self._reference, reference, self._position.noise, fresh)
+        new_position = make_position(reference, noise)
+        log_ratio = log_prior + reference.log_density + new_position.log_residual
+        log_ratio -= self._log_prior(point) + self._reference.log_density + self._position.log_residual
+        accept = _acceptance_probability(log_ratio)
         if uniform < accept:
             point, self._values, self._dynamics, self._space = proposal, values, dynamics, space
-            self._reference, self._place = reference, place
+            self._reference, self._position = reference, new_position
         return point, accept
 
     def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
@@ -261,58 +283,58 @@ class UtilityHMC(SeededStep):
         rate = self.steps**-0.6
         if self._hyper:
             self._adapt_hyperparameters(point, stats, rate)
-        if self.steps <= SETTLING:
+        if self.steps <= FORCED_STEPS:
             return
-        if self.steps <= EARLY:
+        if self.steps <= EARLY_STEPS:
             error = np.nan_to_num(abs(stats["hmc_energy_error"]), nan=np.inf)
-            # An error grows with the square of the step.
-            surplus = float(np.clip(0.5 * np.log(max(error, 1e-12) / EARLY_ERROR), -1, 1))
-            self.log_step_size -= (self._seen_count + 1) ** -0.6 * surplus
+            # The energy error grows with the square of the step size.
+            excess = float(np.clip(0.5 * np.log(max(error, 1e-12) / EARLY_ERROR), -1, 1))
+            self.log_step_size -= (self._positions_summed + 1) ** -0.6 * excess
         else:
             self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
-        # Beyond the whole path, or so small that a draw would never come, a step makes no sense.
-        self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATHS))))
-        # Of a chain that is still stuck far out, one and the same place tells nothing of the posterior.
+        # At most the whole trajectory, and not so small that a draw takes forever.
+        self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATH_LENGTHS))))
+        # The repeated position of a chain that is stuck at a distant start says nothing about the posterior.
         if self._has_moved:
-            see(self._space.first, self._place.contrasts, self._seen)
-            self._seen_count += 1
-        if self.steps in REFRESH and self._seen_count >= LEAST_SEEN:
+            add_position(self._space.first, self._position.contrasts, self._position_sums)
+            self._positions_summed += 1
+        if self.steps in REFERENCE_UPDATES and self._positions_summed >= MIN_POSITIONS:
             noise = self._noise()
             data = empty_data(self._space.first)
-            measure_seen(self._space.first, self._seen, self._seen_count, data)
-            self._refer(data)
-            self._settle(noise)
+            pseudo_data_from_sums(self._space.first, self._position_sums, self._positions_summed, data)
+            self._set_reference(data)
+            self._set_position(noise)
 
     def _adapt_hyperparameters(self, point: Point, stats: dict[str, Any], rate: float) -> None:
         self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
-        # A few lucky moves at the start would otherwise send the chain where float64 cannot tell utilities apart.
-        self.hyper_log_scale = min(self.hyper_log_scale, _usual_log_scale(len(self.hyper_mean)) + 1)
-        away = self._hyper_vector(point) - self.hyper_mean
-        share = 1 / (self.steps + 1) ** 0.8
-        self.hyper_mean = self.hyper_mean + share * away
-        self.hyper_covariance = (1 - share) * self.hyper_covariance + share * np.outer(away, away)
-        self.hyper_covariance += 1e-6 * share * np.eye(len(away))
+        # Otherwise a few lucky moves at the start could send the chain to where float64 cannot distinguish utilities.
+        self.hyper_log_scale = min(self.hyper_log_scale, _default_log_scale(len(self.hyper_mean)) + 1)
+        deviation = self._hyper_vector(point) - self.hyper_mean
+        weight = 1 / (self.steps + 1) ** 0.8
+        self.hyper_mean = self.hyper_mean + weight * deviation
+        self.hyper_covariance = (1 - weight) * self.hyper_covariance + weight * np.outer(deviation, deviation)
+        self.hyper_covariance += 1e-6 * weight * np.eye(len(deviation))
 
     def _hyper_vector(self, point: Point) -> np.ndarray:
         return np.concatenate([np.ravel(point[name]) for name in self._hyper]) if self._hyper else np.empty(0)
 
     def _with_hyper(self, point: Point, vector: np.ndarray) -> Point:
-        moved, begin = dict(point), 0
+        updated, begin = dict(point), 0
         for name in self._hyper:
             end = begin + np.size(point[name])
-            moved[name] = vector[begin:end].reshape(np.shape(point[name]))
+            updated[name] = vector[begin:end].reshape(np.shape(point[name]))
             begin = end
-        return moved
+        return updated
 
     def _log_prior(self, point: Point) -> float:
         with np.errstate(all="ignore"):
             return float(self._prior(*(point[name] for name in self._prior_inputs)))
 
 
-def _usual_log_scale(size: int) -> float:
-    """Of a random walk in so many dimensions, times the root of the covariance of what is sampled."""
+def _default_log_scale(size: int) -> float:
+    """Optimal scale of a random walk in this many dimensions, relative to the root of the covariance of the target."""
     return float(np.log(2.4 / np.sqrt(max(size, 1))))
 
 
-def _probability(log_ratio: float) -> float:
+def _acceptance_probability(log_ratio: float) -> float:
     return float(np.exp(min(0.0, log_ratio))) if np.isfinite(log_ratio) else 0.0

@@ -1,4 +1,4 @@
-"""Weights that are constant within folds: the random walk that the paper samples B-IRL with."""
+"""Weights that are constant within folds: the random-walk sampler of B-IRL in the paper."""
 
 from typing import Any, ClassVar
 
@@ -10,18 +10,19 @@ from icb_pymc.declare.beliefs import ConstantWithin
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.declare.graph import GraphReader, Point, children, has_op, only_variable, parameters
 from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, ContrastColumns, by_column, walk_folds
+from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, ContrastColumns, contrast_columns, walk_folds
 from icb_pymc.steps.base import SeededStep
 
 GAUSSIAN, FLAT = type(pm.MvNormal.rv_op), type(pm.Flat.rv_op)
-CHOICE = ("context", "available", "chosen", "alpha")
+CHOICE_INPUTS = ("context", "available", "chosen", "alpha")
 
 
 class WeightsMetropolis(SeededStep):
-    """Random-walk Metropolis for weights (fold, feature) that a `SoftmaxChoice` reads through `constant_within`.
+    """Random-walk Metropolis for weights (fold, feature) of a `SoftmaxChoice`, through `constant_within`.
 
-    The weights of each fold move on their own, by proposals w + N(0, scale^2 I). It is slow to mix where the data say
-    little, and adapts nothing: it is here because the published experiments used it, and is never picked by itself.
+    The weights of each fold move independently, by proposals w + N(0, scale^2 I). It mixes slowly if the data are not
+    informative, and adapts nothing. It is provided because the published experiments used it, and never assigned
+    automatically.
 
     Parameters
     ----------
@@ -50,11 +51,11 @@ class WeightsMetropolis(SeededStep):
         model = pm.modelcontext(model)
         super().__init__(vars, model, rng)
         weights = only_variable(self.vars, model, "WeightsMetropolis")
-        choice = chosen_by_fold(model, weights)
+        choice = find_choice_by_fold(model, weights)
         if choice is None:
             raise ValueError(
-                "WeightsMetropolis needs weights that are MvNormal or Flat and read by one SoftmaxChoice alone, "
-                f"through constant_within and linear_utility; '{weights.name}' is not. Sample it with NUTS: "
+                "WeightsMetropolis needs MvNormal or Flat weights on which only one SoftmaxChoice depends, through "
+                f"constant_within and linear_utility; '{weights.name}' is not of that kind. Sample it with NUTS: "
                 "pm.sample(step=pm.NUTS())."
             )
         self.sweeps, self.scale = sweeps, scale
@@ -65,13 +66,13 @@ class WeightsMetropolis(SeededStep):
         if has_op(weights, GAUSSIAN):
             read |= dict(zip(("mean", "covariance"), parameters(weights), strict=True))
         self._read = GraphReader(model, read)
-        self._data = self._prepare(self._read.fixed) if self._read.is_fixed(*CHOICE) else None
+        self._data = self._prepare(self._read.fixed) if self._read.is_fixed(*CHOICE_INPUTS) else None
         self._target = model.rvs_to_values[weights].name
 
     @classmethod
-    def knows(cls, model: pm.Model, var: TensorVariable) -> bool:
-        """Gaussian or flat weights that one softmax choice reads, fold by fold."""
-        return chosen_by_fold(model, var) is not None
+    def can_sample(cls, model: pm.Model, var: TensorVariable) -> bool:
+        """Gaussian or flat weights by fold on which only one softmax choice depends."""
+        return find_choice_by_fold(model, var) is not None
 
     def step(self, point: Point) -> tuple[Point, list[dict[str, Any]]]:
         """Make the sweeps."""
@@ -90,22 +91,22 @@ class WeightsMetropolis(SeededStep):
 
     @staticmethod
     def _prepare(values: dict[str, np.ndarray]) -> ContrastColumns:
-        context, available, chosen, alpha = (values[name] for name in CHOICE)
-        return by_column(choice_contrasts(context, available, chosen, float(alpha)))
+        context, available, chosen, alpha = (values[name] for name in CHOICE_INPUTS)
+        return contrast_columns(choice_contrasts(context, available, chosen, float(alpha)))
 
 
-def chosen_by_fold(model: pm.Model, weights: TensorVariable) -> TensorVariable | None:
-    """The `SoftmaxChoice` that reads `weights` (fold, feature) through `constant_within`, if nothing else does."""
+def find_choice_by_fold(model: pm.Model, weights: TensorVariable) -> TensorVariable | None:
+    """The `SoftmaxChoice` that depends on `weights` (fold, feature) through `constant_within`, if nothing else does."""
     if not (has_op(weights, GAUSSIAN) or has_op(weights, FLAT)) or weights.type.ndim != 2:
         return None
-    readers = children(model, weights)
-    if len(readers) != 1 or not has_op(readers[0], SoftmaxChoiceRV):
+    dependents = children(model, weights)
+    if len(dependents) != 1 or not has_op(dependents[0], SoftmaxChoiceRV):
         return None
-    utility = parameters(readers[0])[0]
+    utility = parameters(dependents[0])[0]
     if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
         return None
     belief = utility.owner.inputs[0]
-    return readers[0] if has_op(belief, ConstantWithin) and belief.owner.inputs[0] is weights else None
+    return dependents[0] if has_op(belief, ConstantWithin) and belief.owner.inputs[0] is weights else None
 
 
 def _fold_first(fold: np.ndarray, folds: int) -> np.ndarray:

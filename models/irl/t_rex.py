@@ -10,7 +10,7 @@ from icb_pymc.declare import Estimate, Preset, chosen_context, decisions_model, 
 from icb_pymc.declare.pairwise_ranking import later_is_better
 from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.errors import InputWarning
-from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, climb
+from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, maximise
 from icb_pymc.kernels.pairwise_ranking import ranking_log_likelihood
 
 PATIENCE, MOST_STEPS, PAPER_STEPS = 100, 50_000, 10_000
@@ -63,17 +63,17 @@ def estimate(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False
         return value, -importance * (gradient - gradient @ importance)
 
     if simplex:
-        summit = climb(by_theta, np.zeros(features), RMSprop(0.001, 0.9), most=PAPER_STEPS)
+        summit = maximise(by_theta, np.zeros(features), RMSprop(0.001, 0.9), max_steps=PAPER_STEPS)
         return Estimate({"rho_env": -_softmax(summit.point)}, f"RMSprop, {summit.steps} steps")
-    summit = climb(by_weights, np.full(features, -1 / features), Adam(), most=MOST_STEPS, patience=PATIENCE)
-    if not summit.settled:
+    summit = maximise(by_weights, np.full(features, -1 / features), Adam(), max_steps=MOST_STEPS, patience=PATIENCE)
+    if not summit.converged:
         warnings.warn(
             f"T-REX still climbs after {MOST_STEPS} steps: some weights may rank all decisions in the order in which "
             "they came, and then there is no maximum; give more decisions, or simplex=True.",
             InputWarning,
             stacklevel=2,
         )
-    ended = "until 100 brought nothing" if summit.settled else "without an end"
+    ended = "until 100 brought nothing" if summit.converged else "without an end"
     return Estimate({"rho_env": summit.point}, f"Adam, {summit.steps} steps, {ended}")
 
 

@@ -243,6 +243,6 @@ def test_the_engine_does_not_go_where_numbers_cannot_tell_utilities_apart():
         model = delta_rule(decisions, rate=rate)
         reader = LinearGaussianModel(model, find_linear_gaussian(model))
         _, space = reader.state_space(reader.values(model.initial_point()))
-        verdicts.append(reader.can_tell(space))
+        verdicts.append(reader.has_moderate_utilities(space))
     # A step of 0.9 overshoots where contexts are as long as six features make them.
     assert verdicts == [True, False]

@@ -1,4 +1,4 @@
-"""How tests compare two samples of correlated draws."""
+"""Comparison of two samples of autocorrelated draws."""
 
 import numpy as np
 from scipy.stats import chi2

@@ -1,4 +1,4 @@
-"""Arrivals that tests simulate decisions from."""
+"""Arrivals for simulated decisions."""
 
 import numpy as np
 import xarray as xr

@@ -1,4 +1,4 @@
-"""Files of models that tests write."""
+"""Files with models for tests."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pymc as pm
 from icb_pymc.declare import choose, decisions_model, linear_utility, specify
 """
 
-# Constant preferences, declared plainly.
+# A model with constant preferences.
 PLAIN = (
     HEAD
     + '''
@@ -25,7 +25,7 @@ def plain(decisions, *, alpha=2.0, scale=1.0):
 
 
 def write(folder: Path, name: str, text: str) -> str:
-    """A file with a model."""
+    """Write a file with a model."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     return str(path)

@@ -1,12 +1,12 @@
-"""Small random state spaces of every kind, and the dense matrices that tests compare them with."""
+"""Small random state spaces of every kind, and the dense matrices that they are tested against."""
 
 import numpy as np
 
-from icb_pymc.kernels.pseudo_data import choice_gradient, empty_data, measure
-from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, run
+from icb_pymc.kernels.pseudo_data import choice_gradient, empty_data, pseudo_data_at
+from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 
 STATE = 3
-# Contrasts of each decision: some have one alternative or several, some none.
+# Number of contrasts of each decision: one alternative, several, or none.
 CONTRASTS = (2, 0, 1, 3, 1, 0)
 KINDS = (
     "identity",
@@ -18,7 +18,7 @@ KINDS = (
     "dense",
     "dense over time",
     "all over time",
-    "without strays",
+    "no sampling noise",
     "identical rows",
     "one alternative each",
     "one decision",
@@ -27,7 +27,7 @@ KINDS = (
 
 
 def random_space(kind, seed=0, counts=CONTRASTS):
-    """A state space of this kind; what is the same at all times is given once."""
+    """A state space of this kind; arrays that do not depend on time have a leading dimension of one."""
     rng = np.random.default_rng(seed)
     counts = {"one alternative each": (1,) * 6, "one decision": (2,), "no alternatives": (0,) * 4}.get(kind, counts)
     moves, rows, d = len(counts) - 1, sum(counts), STATE
@@ -44,13 +44,13 @@ def random_space(kind, seed=0, counts=CONTRASTS):
         move_root=0.5 * rng.standard_normal((1, 2, d)),
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         offset=rng.standard_normal(rows),
-        reading=rng.standard_normal((rows, d)),
-        stray=0.7 * rng.standard_normal((rows, 2)),
+        state_loading=rng.standard_normal((rows, d)),
+        sampling_loading=0.7 * rng.standard_normal((rows, 2)),
     )
     if kind.startswith("diagonal"):
         space = space._replace(decay=rng.uniform(-0.5, 0.95, (over_time, d)))
     if kind.startswith("rank one"):
-        # A root of the start that is not square, as that of a learner who knows where it begins.
+        # The root of the start is not square, as for a learner whose start is partly known.
         left, right = 0.5 * rng.standard_normal((2, over_time, 1, d))
         space = space._replace(left=left, right=right, start_root=rng.standard_normal((d, 1)))
     if kind.startswith(("dense", "all")):
@@ -59,18 +59,18 @@ def random_space(kind, seed=0, counts=CONTRASTS):
     if kind == "all over time":
         decay, root = rng.uniform(0.2, 0.9, (moves, d)), 0.5 * rng.standard_normal((moves, 3, d))
         space = space._replace(decay=decay, move_root=root, start_root=rng.standard_normal((d, 5)))
-    if kind in ("static", "without strays", "identical rows"):
-        space = space._replace(stray=np.empty((rows, 0)))
+    if kind in ("static", "no sampling noise", "identical rows"):
+        space = space._replace(sampling_loading=np.empty((rows, 0)))
     if kind == "static":
         space = space._replace(move_scale=np.zeros(1))
     if kind == "identical rows":
-        # With more rows than noises besides, the covariance of the contrasts is singular.
-        space = space._replace(move_root=np.zeros((1, 0, d)), reading=np.tile(space.reading[:1], (rows, 1)))
+        # There are also more rows than noise terms, so the covariance of the contrasts is singular.
+        space = space._replace(move_root=np.zeros((1, 0, d)), state_loading=np.tile(space.state_loading[:1], (rows, 1)))
     return space
 
 
 def long_walk(times, move, seed=0, contrasts=1, features=2, alpha=3.0):
-    """A random walk of beliefs with moves of this scale, seen through many decisions between random candidates."""
+    """A random walk of beliefs with moves of this scale, and many decisions between random candidates."""
     rng = np.random.default_rng(seed)
     rows, none = times * contrasts, np.zeros((1, 0, features))
     return StateSpace(
@@ -84,46 +84,46 @@ def long_walk(times, move, seed=0, contrasts=1, features=2, alpha=3.0):
         move_root=np.eye(features)[None],
         first=contrasts * np.arange(times + 1),
         offset=np.zeros(rows),
-        reading=alpha * rng.standard_normal((rows, features)),
-        stray=np.empty((rows, 0)),
+        state_loading=alpha * rng.standard_normal((rows, features)),
+        sampling_loading=np.empty((rows, 0)),
     )
 
 
 def transition(space, t):
-    """F_t in full."""
+    """F_t as a dense matrix."""
     decay = space.decay[min(t, len(space.decay) - 1)] if len(space.decay) else np.ones(space.start_mean.size)
     f = min(t, len(space.left) - 1)
     return np.diag(decay) + space.left[f].T @ space.right[f]
 
 
-def flat(noise):
+def to_vector(noise):
     """z, w and ξ as one vector."""
     return np.concatenate([part.ravel() for part in noise])
 
 
-def shaped(space, vector):
+def from_vector(space, vector):
     """One vector as z, w and ξ."""
     like = empty_noise(space)
     parts = np.split(vector, np.cumsum([part.size for part in like])[:-1])
-    return Noise(*(part.reshape(model.shape).copy() for part, model in zip(parts, like, strict=True)))
+    return Noise(*(part.reshape(template.shape).copy() for part, template in zip(parts, like, strict=True)))
 
 
 def noise_size(space):
-    return flat(empty_noise(space)).size
+    return to_vector(empty_noise(space)).size
 
 
 def contrasts_of(space, noise, with_means=True):
-    """The contrasts that `run` makes of a noise."""
-    states, contrasts = np.empty((space.first.size - 1, space.reading.shape[1])), np.empty(space.offset.size)
-    run(space, noise, with_means, states, contrasts)
+    """The contrasts that `path_from_noise` computes."""
+    states, contrasts = np.empty((space.first.size - 1, space.state_loading.shape[1])), np.empty(space.offset.size)
+    path_from_noise(space, noise, with_means, states, contrasts)
     return contrasts
 
 
 def prior(space):
-    """Mean m of the contrasts and the matrix A, K = AA', that noise goes through."""
+    """Mean m of the contrasts and the matrix A that maps noise to contrasts, K = AA'."""
     size = noise_size(space)
-    mean = contrasts_of(space, shaped(space, np.zeros(size)))
-    columns = [contrasts_of(space, shaped(space, unit), with_means=False) for unit in np.eye(size)]
+    mean = contrasts_of(space, from_vector(space, np.zeros(size)))
+    columns = [contrasts_of(space, from_vector(space, unit), with_means=False) for unit in np.eye(size)]
     return mean, np.reshape(columns, (size, space.offset.size)).T
 
 
@@ -131,29 +131,29 @@ def data_at(space, contrasts):
     """Pseudo-data of the choices at these contrasts."""
     data, gradient = empty_data(space.first), np.empty(space.offset.size)
     choice_gradient(space.first, contrasts, gradient, False)
-    measure(space.first, contrasts, gradient, data)
+    pseudo_data_at(space.first, contrasts, gradient, data)
     return data
 
 
-def noise_of_data(first, data):
-    """V in full."""
-    covariance = np.zeros((data.width.size, data.width.size))
-    for t, common in enumerate(data.common):
+def noise_covariance(first, data):
+    """V as a dense matrix."""
+    covariance = np.zeros((data.variance.size, data.variance.size))
+    for t, common in enumerate(data.common_variance):
         rows = slice(first[t], first[t + 1])
-        covariance[rows, rows] = np.diag(data.width[rows]) + common
+        covariance[rows, rows] = np.diag(data.variance[rows]) + common
     return covariance
 
 
 def log_likelihood(first, contrasts):
-    """log π = -log(1 + Σ exp u), added up over decisions."""
+    """log π = -log(1 + Σ exp u), summed over decisions."""
     decisions = [np.append(contrasts[first[t] : first[t + 1]], 0.0) for t in range(len(first) - 1)]
     return -sum(np.logaddexp.reduce(decision) for decision in decisions)
 
 
 def probabilities(first, contrasts):
-    """Of the candidates not chosen."""
-    found = np.empty(contrasts.size)
+    """Probabilities of the candidates that were not chosen."""
+    out = np.empty(contrasts.size)
     for t in range(len(first) - 1):
         rows = slice(first[t], first[t + 1])
-        found[rows] = np.exp(contrasts[rows] - np.logaddexp.reduce(np.append(contrasts[rows], 0.0)))
-    return found
+        out[rows] = np.exp(contrasts[rows] - np.logaddexp.reduce(np.append(contrasts[rows], 0.0)))
+    return out

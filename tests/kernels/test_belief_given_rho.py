@@ -1,4 +1,4 @@
-"""The O(Tk) belief path against Lemma 2 with its Tk x Tk matrices."""
+"""The O(Tk) belief path against the Tk x Tk matrices of Lemma 2."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def random_spd(rng, k):
 
 
 def prior_covariance(start_covariance, innovation_covariance, elapsed):
-    """Covariance of vec(β_1..β_T): the start, shared by all, and a Wiener process from there."""
+    """Covariance of vec(β_1..β_T): the start, which all times share, plus a Wiener process."""
     since_start = np.concatenate([[0.0], np.cumsum(elapsed)])
     T = since_start.size
     return np.kron(np.ones((T, T)), start_covariance) + np.kron(
@@ -24,7 +24,7 @@ def prior_covariance(start_covariance, innovation_covariance, elapsed):
 
 
 def mean_and_covariance(gains, start_mean, rho):
-    """Moments of a draw, without drawing: it is affine in its noise."""
+    """Mean and covariance of a draw, computed from unit noise because the draw is affine in its noise."""
     T, k = rho.shape
     mean = np.empty((T, k))
     draw_belief_path(gains, start_mean, rho, np.zeros((T, k)), mean)
@@ -57,7 +57,7 @@ def test_mean_and_covariance_are_those_of_lemma_2_as_printed(seed, T, k):
 @pytest.mark.parametrize("start", ["full", "rank one", "zero", "vague"])
 @pytest.mark.parametrize("innovation_rank", [3, 1, 0])
 @pytest.mark.parametrize("seed", range(2))
-def test_gaps_in_time_and_any_start_and_innovation_agree_with_the_dense_gaussian(seed, innovation_rank, start):
+def test_time_gaps_and_singular_or_vague_covariances_agree_with_the_dense_gaussian(seed, innovation_rank, start):
     T, k = 7, 3
     rng = np.random.default_rng(seed)
     sampling, rho, start_mean = random_spd(rng, k), rng.standard_normal((T, k)), rng.standard_normal(k)
@@ -84,7 +84,7 @@ def test_gaps_in_time_and_any_start_and_innovation_agree_with_the_dense_gaussian
     np.testing.assert_allclose(back.T @ path_covariance @ back, covariance, atol=1e-8)
 
 
-def test_a_belief_that_never_moves_is_one_precision_weighted_average():
+def test_a_belief_that_never_moves_is_a_precision_weighted_average():
     rho = np.array([[1.0], [2.0], [6.0]])
     path = np.empty((3, 1))
     gains = path_gains(np.array([[0.5]]), np.zeros(1), np.ones(2))
@@ -94,7 +94,7 @@ def test_a_belief_that_never_moves_is_one_precision_weighted_average():
     np.testing.assert_allclose(path, 9 / (3 + 1 / 0.5), atol=1e-12)
 
 
-def test_a_very_vague_start_leaves_the_first_belief_to_the_data():
+def test_with_a_very_vague_start_the_first_belief_follows_the_data():
     rho = np.array([[1.0, -2.0]])
     gains = path_gains(1e14 * np.array([[1.0, 0.9], [0.9, 1.0]]), np.ones(2), np.empty(0))
     mean, covariance = mean_and_covariance(gains, np.zeros(2), rho)
@@ -102,7 +102,7 @@ def test_a_very_vague_start_leaves_the_first_belief_to_the_data():
     np.testing.assert_allclose(covariance, np.eye(2), atol=1e-8)
 
 
-def test_memory_grows_with_the_log_and_not_with_its_square():
+def test_memory_grows_linearly_with_the_length_of_the_log():
     T, k = 100_000, 8
     gains = path_gains(np.eye(k), np.full(k, 1e-3), np.ones(T - 1))
     assert sum(array.size for array in gains) <= 3 * T * k + 2 * k * k

@@ -1,4 +1,4 @@
-"""Two covariances in one set of coordinates."""
+"""Joint diagonalisation of two covariances."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_sampling_covariance_becomes_identity_and_innovation_covariance_diagonal
     )
 
 
-def test_there_and_back_is_the_identity_and_inner_products_are_kept():
+def test_the_transformations_are_inverse_and_preserve_inner_products():
     rng = np.random.default_rng(5)
     axes = shared_axes(random_spd(rng, 3), random_spd(rng, 3))
     belief, context = rng.standard_normal((6, 3)), rng.standard_normal((6, 3))
@@ -35,7 +35,7 @@ def test_there_and_back_is_the_identity_and_inner_products_are_kept():
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_singular_innovation_covariance_gives_variances_that_are_never_negative(rank):
+def test_a_singular_innovation_covariance_gives_nonnegative_variances(rank):
     rng = np.random.default_rng(6)
     factor = rng.standard_normal((3, rank))
     axes = shared_axes(factor @ factor.T, random_spd(rng, 3))
@@ -50,7 +50,7 @@ def test_the_damped_covariances_of_the_paper_share_their_axes():
 
 
 @pytest.mark.parametrize(
-    ("innovation", "sampling", "sentence"),
+    ("innovation", "sampling", "message"),
     [
         (np.eye(2), np.zeros((2, 2)), "Sigma_P.* must be positive definite"),
         (np.eye(2), np.diag([1.0, -1.0]), "Sigma_P.* must be positive definite"),
@@ -61,8 +61,8 @@ def test_the_damped_covariances_of_the_paper_share_their_axes():
         (np.eye(2), np.eye(3), "Sigma_B has shape"),
     ],
 )
-def test_matrices_that_are_not_covariances_are_refused_in_a_sentence(innovation, sampling, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_matrices_that_are_not_covariances_are_rejected(innovation, sampling, message):
+    with pytest.raises(ValueError, match=message):
         shared_axes(innovation, sampling)
 
 

@@ -1,10 +1,10 @@
-"""The Metropolis-Hastings step: the exact kernel finds the posterior, the printed one does not."""
+"""The Metropolis-Hastings step: the exact kernel samples the posterior, the printed one does not."""
 
 import numpy as np
 import pytest
 from scipy.special import expit, log_softmax
 
-from icb_pymc.kernels.metropolis import choice_contrasts, choice_log_likelihood, choose_between, shape_noise
+from icb_pymc.kernels.metropolis import add_correlated_noise, choice_contrasts, choice_log_likelihood, metropolis_accept
 
 
 def random_decisions(seed, T=6, A=4, k=3):
@@ -32,11 +32,11 @@ def test_log_likelihood_is_a_softmax_over_the_available_actions(seed, alpha):
 
 def test_log_likelihood_is_finite_where_utilities_overflow():
     context, available = np.tile([[1.0], [-1.0], [0.0]], (3, 1, 1)), np.ones((3, 3), dtype=bool)
-    found = log_likelihood(context, available, np.array([0, 1, 2]), 1.0, np.full((3, 1), 1e4))
-    assert found.tolist() == [0.0, -2e4, -1e4]
+    values = log_likelihood(context, available, np.array([0, 1, 2]), 1.0, np.full((3, 1), 1e4))
+    assert values.tolist() == [0.0, -2e4, -1e4]
 
 
-def test_unavailable_actions_never_matter():
+def test_unavailable_actions_do_not_matter():
     context, available, chosen, rho = random_decisions(0)
     without = np.where(available[:, :, None], context, np.nan)
     np.testing.assert_array_equal(
@@ -44,11 +44,11 @@ def test_unavailable_actions_never_matter():
     )
 
 
-def test_identical_candidates_or_no_alternative_make_every_proposal_as_likely():
+def test_with_identical_candidates_or_no_alternative_the_likelihood_does_not_depend_on_rho():
     context, available, chosen, rho = random_decisions(2, T=50)
-    alike = np.repeat(context[:, :1], 4, axis=1)
+    identical = np.repeat(context[:, :1], 4, axis=1)
     expected = -np.log(available.sum(axis=1))
-    np.testing.assert_allclose(log_likelihood(alike, available, chosen, 100.0, rho), expected, atol=1e-12)
+    np.testing.assert_allclose(log_likelihood(identical, available, chosen, 100.0, rho), expected, atol=1e-12)
     alone = np.zeros_like(available)
     alone[np.arange(50), chosen] = True
     assert (log_likelihood(context, alone, chosen, 100.0, rho) == 0).all()
@@ -77,7 +77,7 @@ class OneDecision:
 
     @classmethod
     def long_run_mean(cls, exact):
-        """The decision is copied so that one call advances many independent chains of it."""
+        """The decision is copied, so that one call advances many independent chains."""
         shape, rng, total = (cls.copies, 1), np.random.default_rng(0), 0.0
         context, available = np.tile([[1.0], [-1.0]], (cls.copies, 1, 1)), np.ones((cls.copies, 2), bool)
         contrasts = choice_contrasts(context, available, np.zeros(cls.copies, int), cls.alpha)
@@ -88,33 +88,33 @@ class OneDecision:
                 rho = cls.belief + rng.standard_normal(shape)
             choice_log_likelihood(contrasts, proposal, logs[0])
             choice_log_likelihood(contrasts, rho, logs[1])
-            choose_between(proposal, rho, *logs, rng.random(cls.copies), rho)
+            metropolis_accept(proposal, rho, *logs, rng.random(cls.copies), rho)
             total += rho.mean() if i >= cls.warmup else 0.0
         return total / (cls.sweeps - cls.warmup)
 
 
-def test_comparing_with_the_current_state_has_the_posterior_as_its_long_run_law():
+def test_comparing_with_the_current_state_samples_the_posterior():
     assert OneDecision.long_run_mean(exact=True) == pytest.approx(OneDecision.posterior_mean(), abs=0.01)
 
 
-def test_comparing_two_fresh_draws_has_another_long_run_law_than_the_posterior():
-    """Prior mean -0.500, posterior mean 0.514, the printed kernel 0.011: it goes half of the way."""
+def test_comparing_two_fresh_draws_does_not_sample_the_posterior():
+    """Prior mean -0.500, posterior mean 0.514, the printed kernel 0.011, half way between."""
     printed = OneDecision.long_run_mean(exact=False)
     assert printed == pytest.approx(OneDecision.printed_mean(), abs=0.01)
     assert abs(printed - OneDecision.posterior_mean()) > 0.4
 
 
-def test_roots_shape_the_noise_of_each_decision():
+def test_each_decision_has_noise_with_its_own_root():
     rng = np.random.default_rng(4)
     center, roots, noise = rng.standard_normal((5, 3)), rng.standard_normal((5, 3, 3)), rng.standard_normal((5, 3))
     out = np.empty((5, 3))
-    shape_noise(center, roots, noise, out)
+    add_correlated_noise(center, roots, noise, out)
     np.testing.assert_allclose(out, center + np.einsum("tij,tj->ti", roots, noise), atol=1e-12)
 
 
-def test_undefined_proposals_are_refused_and_impossible_states_left():
+def test_undefined_proposals_are_rejected_and_impossible_states_left():
     proposal, alternative, out = np.ones((3, 1)), np.zeros((3, 1)), np.empty((3, 1))
     log_proposal = np.array([np.nan, -np.inf, -np.inf])
     log_alternative = np.array([-1.0, -1.0, -np.inf])
-    choose_between(proposal, alternative, log_proposal, log_alternative, np.full(3, 0.5), out)
+    metropolis_accept(proposal, alternative, log_proposal, log_alternative, np.full(3, 0.5), out)
     np.testing.assert_array_equal(out.ravel(), [0.0, 0.0, 1.0])

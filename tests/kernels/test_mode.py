@@ -18,7 +18,7 @@ def dense_curvature(first, contrasts):
 
 
 def mode_by_scipy(space):
-    """The contrasts where log π(m + A z) - z'z/2 is greatest, and the value there."""
+    """The contrasts at the maximum of log π(m + A z) - z'z/2, its value, and the log-determinant of its curvature."""
     mean, matrix = prior(space)
 
     def loss(noise):
@@ -31,36 +31,36 @@ def mode_by_scipy(space):
         return np.eye(noise.size) + matrix.T @ dense_curvature(space.first, mean + matrix @ noise) @ matrix
 
     start = np.zeros(matrix.shape[1])
-    found = minimize(loss, start, jac=slope, hess=curvature, method="trust-exact", options={"gtol": 1e-11})
-    return mean + matrix @ found.x, -found.fun, np.linalg.slogdet(curvature(found.x))[1]
+    result = minimize(loss, start, jac=slope, hess=curvature, method="trust-exact", options={"gtol": 1e-11})
+    return mean + matrix @ result.x, -result.fun, np.linalg.slogdet(curvature(result.x))[1]
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_mode_is_where_the_posterior_density_of_the_noise_is_greatest(kind, seed):
+def test_the_mode_maximises_the_posterior_density_of_the_noise(kind, seed):
     space = random_space(kind, seed)
-    expected, value, log_volume = mode_by_scipy(space)
+    expected, value, log_determinant = mode_by_scipy(space)
     mode = find_mode(space)
     np.testing.assert_allclose(mode.contrasts, expected, atol=1e-7)
     np.testing.assert_allclose(mode.multipliers, -probabilities(space.first, expected), atol=1e-7)
-    # Laplace's method: the density at the mode and the volume of the Gaussian around it. Shares of next to nothing
-    # are held at a floor of 1e-8, hence the tolerance.
-    assert mode.log_evidence == pytest.approx(value - 0.5 * log_volume, abs=1e-5)
+    # Laplace's method: the density at the mode and the volume of the Gaussian around it. Tiny
+    # shares are raised to a floor of 1e-8, hence the tolerance.
+    assert mode.log_evidence == pytest.approx(value - 0.5 * log_determinant, abs=1e-5)
 
 
-def test_what_the_mode_tells_belongs_to_the_mode():
+def test_pseudo_data_and_multipliers_are_those_at_the_mode():
     space = random_space("rank one over time")
     mode = find_mode(space)
     data = data_at(space, mode.contrasts)
-    for found, expected in zip(mode.data, data, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+    for actual, expected in zip(mode.data, data, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-6)
     mean, matrix = prior(space)
     np.testing.assert_allclose(mode.contrasts, mean + matrix @ matrix.T @ mode.multipliers, atol=1e-7)
 
 
 @pytest.mark.parametrize("distance", [1.0, 100.0, 1e4])
 @pytest.mark.parametrize("kind", ["identity", "static", "identical rows", "all over time"])
-def test_wherever_the_search_starts_it_ends_at_the_mode(kind, distance):
+def test_the_search_finds_the_mode_from_any_start(kind, distance):
     space = random_space(kind)
     far = distance * np.random.default_rng(3).standard_normal(space.offset.size)
     given = far.copy()
@@ -70,7 +70,7 @@ def test_wherever_the_search_starts_it_ends_at_the_mode(kind, distance):
     np.testing.assert_array_equal(far, given)
 
 
-def test_a_search_that_starts_at_the_mode_of_a_similar_model_ends_at_its_own():
+def test_a_warm_start_from_a_similar_model_finds_the_same_mode():
     space = long_walk(60, 0.1, contrasts=2)
     other = space._replace(move_scale=1.3 * space.move_scale)
     warm, cold = find_mode(space, find_mode(other).multipliers), find_mode(space)
@@ -81,12 +81,12 @@ def test_a_search_that_starts_at_the_mode_of_a_similar_model_ends_at_its_own():
 def one_weight(contrasts, width):
     """One weight that never moves, N(0, width²), with one alternative at each decision."""
     space = long_walk(len(contrasts), 0.0, features=1)
-    return space._replace(start_root=np.array([[width]]), reading=np.array(contrasts, dtype=float)[:, None])
+    return space._replace(start_root=np.array([[width]]), state_loading=np.array(contrasts, dtype=float)[:, None])
 
 
 @pytest.mark.parametrize("width", [1.0, 1e2, 1e4])
-def test_choices_that_are_all_foretold_do_not_make_the_search_diverge(width):
-    """The likelihood grows without end in the weight, the prior is wide: the mode is where they balance."""
+def test_the_search_converges_for_perfectly_separated_choices(width):
+    """The likelihood increases without bound in the weight and the prior is wide: the mode is where they balance."""
     readings = -np.random.default_rng(5).uniform(0.5, 2.0, 50)
     mode = find_mode(one_weight(readings, width))
 
@@ -98,8 +98,8 @@ def test_choices_that_are_all_foretold_do_not_make_the_search_diverge(width):
     assert np.isfinite(mode.log_evidence)
 
 
-def test_choices_against_all_that_was_expected_do_not_make_the_search_diverge():
-    """A start where each choice has a probability of e^-500, so that the likelihood has a slope and no curvature."""
+def test_the_search_converges_for_very_unlikely_choices():
+    """At the start each choice has a probability of e^-500, so the likelihood has a slope but no curvature."""
     readings = -np.random.default_rng(5).uniform(0.5, 2.0, 50)
     space = one_weight(readings, 100.0)
     space = space._replace(start_mean=np.array([-500.0]))
@@ -111,15 +111,15 @@ def test_choices_against_all_that_was_expected_do_not_make_the_search_diverge():
     np.testing.assert_allclose(mode.contrasts, brentq(slope, -500.0, 500.0, xtol=1e-12) * readings, rtol=1e-5)
 
 
-def test_without_alternatives_the_evidence_is_exactly_that_of_certainty():
+def test_without_alternatives_the_log_evidence_is_zero():
     assert find_mode(random_space("no alternatives")).log_evidence == 0.0
 
 
 def test_the_evidence_of_one_weight_is_close_to_its_integral():
-    """Forty decisions make the posterior of one weight nearly Gaussian: Laplace is to be within 0.03."""
+    """With forty decisions the posterior of one weight is nearly Gaussian: Laplace's method is within 0.03."""
     rng = np.random.default_rng(6)
     readings = rng.standard_normal(40)
-    # The contrast is that of the one not taken, so that choices follow a weight of one.
+    # The contrast belongs to the candidate not chosen, so the choices follow a weight of one.
     readings = np.where(rng.random(40) < 1 / (1 + np.exp(-readings)), -readings, readings)
     space = one_weight(readings, 1.5)
     likelihood, _ = quad(lambda w: np.exp(-np.logaddexp(0, w * readings).sum() - 0.5 * (w / 1.5) ** 2), -9, 9)
@@ -128,11 +128,10 @@ def test_the_evidence_of_one_weight_is_close_to_its_integral():
 
 
 @pytest.mark.parametrize("contrasts", [1, 2])
-def test_the_evidence_of_moving_beliefs_is_close_to_a_long_run_estimate(contrasts):
-    """Importance sampling in the noise, from the Gaussian around the mode: exact but for a standard error.
+def test_the_evidence_of_moving_beliefs_is_close_to_importance_sampling(contrasts):
+    """Importance sampling in the noise, from the Gaussian around the mode: exact up to its standard error.
 
-    Laplace's method is an approximation. With fifteen decisions and moves that are small against what they tell it
-    should be within 0.1 of the truth.
+    Laplace's method is an approximation. With fifteen decisions and small moves it should be within 0.1 of the truth.
     """
     space = long_walk(15, 0.15, contrasts=contrasts, alpha=1.5)
     mean, matrix = prior(space)

@@ -1,22 +1,22 @@
-"""Choices and their Gaussian stand-ins against plain softmax formulas, dense matrices and finite differences."""
+"""Choices and their Gaussian approximations against softmax formulas, dense matrices and finite differences."""
 
 import numpy as np
 import pytest
-from helpers.state_spaces import data_at, log_likelihood, noise_of_data, probabilities, random_space
+from helpers.state_spaces import data_at, log_likelihood, noise_covariance, probabilities, random_space
 
 from icb_pymc.kernels.pseudo_data import (
-    Seen,
+    PositionSums,
+    add_position,
+    apply_noise_covariance,
     choice_gradient,
+    draw_measurement_noise,
     empty_data,
-    log_volume,
-    measure_seen,
-    residual,
-    see,
-    spread,
-    spread_noise,
+    log_determinant,
+    log_residual,
+    pseudo_data_from_sums,
 )
 
-# Contrasts per decision: none to three, so one to four candidates.
+# Zero to three contrasts per decision, so one to four candidates.
 FIRST = np.array([0, 1, 1, 3, 6, 7], dtype=np.int64)
 ROWS, TIMES = int(FIRST[-1]), FIRST.size - 1
 SPACE = random_space("identity", counts=tuple(np.diff(FIRST)))
@@ -57,7 +57,7 @@ def test_the_choices_have_the_value_and_gradient_of_a_softmax(case):
 
 
 def test_the_value_of_very_many_choices_is_finite():
-    """Products of their masses, of which one logarithm is taken, would not be."""
+    """The product of all normalising constants would overflow."""
     contrasts = np.random.default_rng(0).standard_normal(5000)
     first = np.arange(contrasts.size + 1)
     value = choice_gradient(first, contrasts, np.empty(contrasts.size), True)
@@ -73,141 +73,141 @@ def test_the_pseudo_data_have_the_curvature_of_the_choices(contrasts):
     data = data_at(SPACE, contrasts)
     curvature = curvature_of(data)
     np.testing.assert_allclose(curvature, -central_differences(gradient_of, contrasts), atol=1e-7)
-    np.testing.assert_allclose(noise_of_data(FIRST, data) @ curvature, np.eye(ROWS), atol=1e-7)
+    np.testing.assert_allclose(noise_covariance(FIRST, data) @ curvature, np.eye(ROWS), atol=1e-7)
 
 
 def test_the_pseudo_data_have_the_gradient_of_the_choices(contrasts):
     data = data_at(SPACE, contrasts)
-    pull = np.linalg.solve(noise_of_data(FIRST, data), data.values - contrasts)
-    np.testing.assert_allclose(pull, gradient_of(contrasts), atol=1e-8)
+    gradient = np.linalg.solve(noise_covariance(FIRST, data), data.values - contrasts)
+    np.testing.assert_allclose(gradient, gradient_of(contrasts), atol=1e-8)
 
 
 @pytest.mark.parametrize("case", EXTREMES)
-def test_extreme_contrasts_give_finite_pseudo_data_that_leave_no_gradient_over(case):
+def test_extreme_contrasts_give_finite_pseudo_data_without_a_residual_gradient(case):
     contrasts = EXTREMES[case]
     data = data_at(SPACE, contrasts)
     assert all(np.isfinite(part).all() for part in data)
-    assert (data.width > 0).all()
-    assert (data.common > 0).all()
-    assert np.isfinite(log_volume(data))
+    assert (data.variance > 0).all()
+    assert (data.common_variance > 0).all()
+    assert np.isfinite(log_determinant(data))
     gradient = np.empty(ROWS)
-    assert np.isfinite(residual(FIRST, contrasts, data, gradient, True))
+    assert np.isfinite(log_residual(FIRST, contrasts, data, gradient, True))
     np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
 
 
-def test_spread_multiplies_by_the_noise_covariance(contrasts):
+def test_apply_noise_covariance_multiplies_by_the_dense_covariance(contrasts):
     data = data_at(SPACE, contrasts)
     out, columns = np.empty(ROWS), []
     for unit in np.eye(ROWS):
-        spread(FIRST, data, unit, out)
+        apply_noise_covariance(FIRST, data, unit, out)
         columns.append(out.copy())
-    np.testing.assert_allclose(np.transpose(columns), noise_of_data(FIRST, data), rtol=1e-12)
+    np.testing.assert_allclose(np.transpose(columns), noise_covariance(FIRST, data), rtol=1e-12)
 
 
-def test_spread_noise_has_the_noise_covariance(contrasts):
-    """It is linear in its normals, so that unit vectors tell its covariance exactly."""
+def test_measurement_noise_has_the_dense_covariance(contrasts):
+    """The draw is linear in its normals, so unit vectors give its covariance exactly."""
     data = data_at(SPACE, contrasts)
     out, columns = np.empty(ROWS), []
     for unit in np.eye(ROWS + TIMES):
-        spread_noise(FIRST, data, unit[:ROWS], unit[ROWS:], out)
+        draw_measurement_noise(FIRST, data, unit[:ROWS], unit[ROWS:], out)
         columns.append(out.copy())
-    np.testing.assert_allclose(np.transpose(columns) @ columns, noise_of_data(FIRST, data), rtol=1e-12)
+    np.testing.assert_allclose(np.transpose(columns) @ columns, noise_covariance(FIRST, data), rtol=1e-12)
 
 
-def test_the_residual_is_what_the_pseudo_data_leave_over(contrasts):
-    """log π(u) - log N(y; u, V) but for a constant, here that of N, and its gradient."""
+def test_the_residual_is_the_log_likelihood_minus_that_of_the_pseudo_data(contrasts):
+    """log π(u) - log N(y; u, V) up to the constant of N, and its gradient."""
     data, rng = data_at(SPACE, contrasts), np.random.default_rng(3)
-    inverse = np.linalg.inv(noise_of_data(FIRST, data))
+    inverse = np.linalg.inv(noise_covariance(FIRST, data))
 
-    def expected(place):
-        miss = data.values - place
-        return log_likelihood(FIRST, place) + 0.5 * miss @ inverse @ miss
+    def expected(position):
+        difference = data.values - position
+        return log_likelihood(FIRST, position) + 0.5 * difference @ inverse @ difference
 
     for _ in range(3):
-        place, gradient = contrasts + rng.standard_normal(ROWS), np.empty(ROWS)
-        value = residual(FIRST, place, data, gradient, True)
-        assert value == pytest.approx(expected(place), rel=1e-6)
-        numeric = central_differences(lambda at: residual(FIRST, at, data, np.empty(ROWS), True), place)
+        position, gradient = contrasts + rng.standard_normal(ROWS), np.empty(ROWS)
+        value = log_residual(FIRST, position, data, gradient, True)
+        assert value == pytest.approx(expected(position), rel=1e-6)
+        numeric = central_differences(lambda at: log_residual(FIRST, at, data, np.empty(ROWS), True), position)
         np.testing.assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-6)
 
 
-def test_the_residual_has_no_gradient_and_no_curvature_where_it_was_expanded(contrasts):
+def test_the_residual_has_no_gradient_and_no_curvature_at_the_point_of_expansion(contrasts):
     data, gradient = data_at(SPACE, contrasts), np.empty(ROWS)
-    residual(FIRST, contrasts, data, gradient, False)
+    log_residual(FIRST, contrasts, data, gradient, False)
     np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
 
-    def gradient_at(place):
+    def gradient_at(position):
         out = np.empty(ROWS)
-        residual(FIRST, place, data, out, False)
+        log_residual(FIRST, position, data, out, False)
         return out
 
     np.testing.assert_allclose(central_differences(gradient_at, contrasts), 0.0, atol=1e-7)
 
 
-def test_log_volume_is_that_of_the_noise_covariance(contrasts):
+def test_log_determinant_is_that_of_the_dense_covariance(contrasts):
     data = data_at(SPACE, contrasts)
-    sign, expected = np.linalg.slogdet(noise_of_data(FIRST, data))
+    sign, expected = np.linalg.slogdet(noise_covariance(FIRST, data))
     assert sign == 1
-    # A decision without alternatives measures nothing, surely.
-    assert log_volume(data) == pytest.approx(expected, abs=1e-7)
+    # A decision without alternatives contributes log 1.
+    assert log_determinant(data) == pytest.approx(expected, abs=1e-7)
 
 
-def seen_at(places):
-    """Pseudo-data of several places."""
-    seen = Seen(np.zeros(ROWS), np.zeros(ROWS), np.zeros(TIMES))
-    for place in places:
-        see(FIRST, place, seen)
+def data_from_positions(positions):
+    """Pseudo-data of several positions."""
+    sums = PositionSums(np.zeros(ROWS), np.zeros(ROWS), np.zeros(TIMES))
+    for position in positions:
+        add_position(FIRST, position, sums)
     data = empty_data(FIRST)
-    measure_seen(FIRST, seen, len(places), data)
+    pseudo_data_from_sums(FIRST, sums, len(positions), data)
     return data
 
 
-PLACES = 2 * np.random.default_rng(5).standard_normal((40, ROWS))
+POSITIONS = 2 * np.random.default_rng(5).standard_normal((40, ROWS))
 
 
-def test_pseudo_data_of_several_places_have_their_mean_gradient():
-    data = seen_at(PLACES)
-    pull = np.linalg.solve(noise_of_data(FIRST, data), data.values - PLACES.mean(axis=0))
-    np.testing.assert_allclose(pull, np.mean([gradient_of(place) for place in PLACES], axis=0), atol=1e-10)
+def test_pseudo_data_of_several_positions_have_their_mean_gradient():
+    data = data_from_positions(POSITIONS)
+    gradient = np.linalg.solve(noise_covariance(FIRST, data), data.values - POSITIONS.mean(axis=0))
+    np.testing.assert_allclose(gradient, np.mean([gradient_of(position) for position in POSITIONS], axis=0), atol=1e-10)
 
 
-def test_pseudo_data_of_several_places_have_their_mean_curvature():
-    """Exactly where there are two candidates; with more, of all candidates together."""
-    precision = np.linalg.inv(noise_of_data(FIRST, seen_at(PLACES)))
-    mean = np.mean([curvature_of(data_at(SPACE, place)) for place in PLACES], axis=0)
+def test_pseudo_data_of_several_positions_have_their_mean_curvature():
+    """Exactly for two candidates; for more, the sum over all candidates."""
+    precision = np.linalg.inv(noise_covariance(FIRST, data_from_positions(POSITIONS)))
+    mean = np.mean([curvature_of(data_at(SPACE, position)) for position in POSITIONS], axis=0)
     for t in range(TIMES):
-        found, expected = (matrix[FIRST[t] : FIRST[t + 1], FIRST[t] : FIRST[t + 1]] for matrix in (precision, mean))
-        if len(found) == 1:
-            np.testing.assert_allclose(found, expected, rtol=1e-6)
-        # The chosen candidate's own curvature is the sum over all others.
-        assert np.trace(found) + found.sum() == pytest.approx(np.trace(expected) + expected.sum(), rel=1e-6)
-        np.testing.assert_allclose(found, expected, atol=0.05)
+        actual, expected = (matrix[FIRST[t] : FIRST[t + 1], FIRST[t] : FIRST[t + 1]] for matrix in (precision, mean))
+        if len(actual) == 1:
+            np.testing.assert_allclose(actual, expected, rtol=1e-6)
+        # The curvature of the chosen candidate is the sum over all others.
+        assert np.trace(actual) + actual.sum() == pytest.approx(np.trace(expected) + expected.sum(), rel=1e-6)
+        np.testing.assert_allclose(actual, expected, atol=0.05)
 
 
-def test_pseudo_data_of_one_place_are_those_at_that_place(contrasts):
-    for found, expected in zip(seen_at([contrasts]), data_at(SPACE, contrasts), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-7)
+def test_pseudo_data_of_one_position_are_those_at_that_position(contrasts):
+    for actual, expected in zip(data_from_positions([contrasts]), data_at(SPACE, contrasts), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-2, atol=1e-7)
 
 
 @pytest.mark.parametrize("case", EXTREMES)
-def test_extreme_places_give_finite_pseudo_data(case):
-    data = seen_at([EXTREMES[case]] * 3)
+def test_extreme_positions_give_finite_pseudo_data(case):
+    data = data_from_positions([EXTREMES[case]] * 3)
     assert all(np.isfinite(part).all() for part in data)
-    assert (data.width > 0).all()
-    assert (data.common > 0).all()
+    assert (data.variance > 0).all()
+    assert (data.common_variance > 0).all()
 
 
-def test_the_residual_of_several_places_is_what_their_pseudo_data_leave_over():
-    data, place, gradient = seen_at(PLACES), PLACES[0], np.empty(ROWS)
-    miss, inverse = data.values - place, np.linalg.inv(noise_of_data(FIRST, data))
-    value = residual(FIRST, place, data, gradient, True)
-    assert value == pytest.approx(log_likelihood(FIRST, place) + 0.5 * miss @ inverse @ miss, rel=1e-10)
-    np.testing.assert_allclose(gradient, gradient_of(place) - inverse @ miss, atol=1e-10)
+def test_the_residual_for_pseudo_data_of_several_positions():
+    data, position, gradient = data_from_positions(POSITIONS), POSITIONS[0], np.empty(ROWS)
+    difference, inverse = data.values - position, np.linalg.inv(noise_covariance(FIRST, data))
+    value = log_residual(FIRST, position, data, gradient, True)
+    assert value == pytest.approx(log_likelihood(FIRST, position) + 0.5 * difference @ inverse @ difference, rel=1e-10)
+    np.testing.assert_allclose(gradient, gradient_of(position) - inverse @ difference, atol=1e-10)
 
 
 def curvature_of(data):
-    """W in full."""
-    share = 1 / data.width
+    """W as a dense matrix."""
+    share = 1 / data.variance
     curvature = np.diag(share)
     for t in range(TIMES):
         rows = slice(FIRST[t], FIRST[t + 1])
@@ -215,7 +215,7 @@ def curvature_of(data):
     return curvature
 
 
-def central_differences(function, place):
-    """The derivative, with a step whose error and rounding are alike."""
-    units = 1e-5 * np.eye(place.size)
-    return np.array([(function(place + unit) - function(place - unit)) / 2e-5 for unit in units]).T
+def central_differences(function, position):
+    """The derivative by central differences."""
+    units = 1e-5 * np.eye(position.size)
+    return np.array([(function(position + unit) - function(position - unit)) / 2e-5 for unit in units]).T

@@ -1,4 +1,4 @@
-"""The O(Tk) rewards against Lemma 1 with its T x T matrices, and equation 1 against its inverses."""
+"""The O(Tk) rewards against the T x T matrices of Lemma 1, and equation 1 against explicit inverses."""
 
 import numpy as np
 import pytest
@@ -30,26 +30,26 @@ def printed_covariances(start_covariance, context, sigma):
 
 
 def lemma_1(start_mean, start_covariance, context, sigma, rho_env, rho):
-    """Mean and covariance of r_1..r_T, the lines of Lemma 1."""
+    """Mean and covariance of r_1..r_T by the formulas of Lemma 1."""
     T, k = context.shape
     covariances = printed_covariances(start_covariance, context, sigma)
 
-    def heard(t):
+    def scaled_context(t):
         matrix = np.zeros((k, T))
         matrix[:, :t] = context[:t].T / sigma**2
         return matrix
 
     start = np.linalg.solve(start_covariance, start_mean)
-    precision, linear = np.eye(T) / sigma**2, heard(T).T @ rho_env
+    precision, linear = np.eye(T) / sigma**2, scaled_context(T).T @ rho_env
     for t in range(2, T + 1):
-        precision += heard(t - 1).T @ covariances[t - 1] @ heard(t - 1)
-        linear += heard(t - 1).T @ (rho[t - 1] - covariances[t - 1] @ start)
+        precision += scaled_context(t - 1).T @ covariances[t - 1] @ scaled_context(t - 1)
+        linear += scaled_context(t - 1).T @ (rho[t - 1] - covariances[t - 1] @ start)
     covariance = np.linalg.inv(precision)
     return covariance @ linear, covariance
 
 
 def mean_and_covariance(gains, start_mean, rho_env, rho):
-    """Moments of a draw, without drawing: it is affine in its noise."""
+    """Mean and covariance of a draw, computed from unit noise because the draw is affine in its noise."""
     T = rho.shape[0]
     mean, columns = np.empty(T), []
     draw_reward_path(gains, start_mean, rho_env, rho, np.zeros(T), mean)
@@ -82,7 +82,7 @@ def test_mean_and_covariance_are_those_of_lemma_1_as_printed(seed, T, k):
     np.testing.assert_allclose(covariance, expected_covariance, atol=1e-8)
 
 
-def test_the_recursion_keeps_its_digits_over_a_long_log():
+def test_the_recursion_is_accurate_for_a_long_log():
     start_mean, _, context, rho_env, rho = random_problem(3, 400, 3)
     start_covariance = 10.0 * np.eye(3)
     expected_mean, expected_covariance = lemma_1(start_mean, start_covariance, context, SIGMA, rho_env, rho)
@@ -93,7 +93,7 @@ def test_the_recursion_keeps_its_digits_over_a_long_log():
     np.testing.assert_allclose(covariance, expected_covariance, atol=1e-8)
 
 
-def test_the_last_reward_keeps_its_prior():
+def test_the_last_reward_has_its_prior_distribution():
     start_mean, start_covariance, context, rho_env, rho = random_problem(1, 6, 2)
     gains = reward_gains(covariance_path(start_covariance, context, SIGMA).covariance, context, SIGMA)
     mean, covariance = mean_and_covariance(gains, start_mean, rho_env, rho)
@@ -118,7 +118,7 @@ def test_covariances_their_roots_and_the_means_follow_equation_1(seed, T, k):
         natural = natural + reward[t] * context[t] / SIGMA**2
 
 
-def test_a_certain_start_never_learns_and_its_rewards_keep_their_prior():
+def test_a_learner_with_a_certain_start_never_learns_and_its_rewards_have_their_prior():
     start_mean, _, context, rho_env, _ = random_problem(2, 5, 3)
     beliefs = covariance_path(np.zeros((3, 3)), context, SIGMA)
     assert not beliefs.covariance.any()
@@ -129,9 +129,9 @@ def test_a_certain_start_never_learns_and_its_rewards_keep_their_prior():
     np.testing.assert_allclose(covariance, SIGMA**2 * np.eye(5), atol=1e-12)
 
 
-def test_a_start_certain_in_one_direction_is_the_problem_without_it():
+def test_a_direction_that_is_certain_at_the_start_can_be_left_out():
     start_mean, start_covariance, context, rho_env, rho = random_problem(4, 7, 3)
-    # The certain direction pays what all agree on, so it only shifts the rewards.
+    # All parameters agree in the certain direction, so it only shifts the rewards.
     rho[:, 2] = rho_env[2] = start_mean[2]
     start_covariance[2, :] = start_covariance[:, 2] = 0.0
     gains = reward_gains(covariance_path(start_covariance, context, SIGMA).covariance, context, SIGMA)
@@ -144,7 +144,7 @@ def test_a_start_certain_in_one_direction_is_the_problem_without_it():
 
 
 @pytest.mark.parametrize("vague", [1e4, 1e8])
-def test_covariances_and_roots_keep_their_digits_from_a_vague_start(vague):
+def test_covariances_and_roots_are_accurate_for_a_vague_start(vague):
     context = np.random.default_rng(5).standard_normal((2_500, 4))
     beliefs = covariance_path(vague * np.eye(4), context, SIGMA)
     expected = printed_covariances(vague * np.eye(4), context, SIGMA)[-1]

@@ -1,10 +1,10 @@
-"""rho_env with the rewards integrated out, against conditioning in the joint Gaussian of all that is drawn."""
+"""rho_env with the rewards integrated out, against the conditional of the joint Gaussian distribution."""
 
 import numpy as np
 import pytest
 
 from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path, reward_gains
-from icb_pymc.kernels.rho_env_given_rho import draw_environment, environment_precision
+from icb_pymc.kernels.rho_env_given_rho import draw_rho_env, rho_env_precision
 
 
 @pytest.mark.parametrize(("seed", "T", "k"), [(0, 6, 3), (1, 8, 2), (2, 3, 1), (3, 1, 2)])
@@ -16,7 +16,7 @@ def test_rho_env_given_rho_is_the_conditional_of_the_joint_gaussian(seed, T, k):
     beliefs = covariance_path(start, context, sigma)
 
     def rho_of(noise):
-        """rho as a map, affine in all the noise there is: of rho_env, of the rewards, of rho itself."""
+        """rho as an affine function of all noise: of rho_env, of the rewards, of rho itself."""
         rho_env = prior_mean + np.linalg.cholesky(prior) @ noise[:k]
         reward = context @ rho_env + sigma * noise[k : k + T]
         mean = np.empty((T, k))
@@ -32,9 +32,9 @@ def test_rho_env_given_rho_is_the_conditional_of_the_joint_gaussian(seed, T, k):
     covariance = prior - gain @ to_rho @ to_rho_env.T
 
     gains = reward_gains(beliefs.covariance, context, sigma)
-    precision = environment_precision(gains, sigma)
+    precision = rho_env_precision(gains, sigma)
     arguments = (gains, precision, sigma, start_mean, rho, prior_mean, np.linalg.inv(prior))
-    found = draw_environment(*arguments, np.zeros(k))
-    columns = np.array([draw_environment(*arguments, unit) - found for unit in np.eye(k)]).T
-    np.testing.assert_allclose(found, mean, atol=1e-8)
+    drawn_mean = draw_rho_env(*arguments, np.zeros(k))
+    columns = np.array([draw_rho_env(*arguments, unit) - drawn_mean for unit in np.eye(k)]).T
+    np.testing.assert_allclose(drawn_mean, mean, atol=1e-8)
     np.testing.assert_allclose(columns @ columns.T, covariance, atol=1e-8)

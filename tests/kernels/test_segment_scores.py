@@ -9,7 +9,7 @@ from icb_pymc.kernels.segment_scores import (
     likelihood_of_segments,
     posterior_slopes,
 )
-from icb_pymc.kernels.weights_metropolis import by_column, fold_log_likelihood, scratch, walk_fold
+from icb_pymc.kernels.weights_metropolis import contrast_columns, fold_log_likelihood, make_scratch, walk_fold
 
 
 def contrasts_of(steps, actions, features, seed=0, alpha=1.0):
@@ -38,13 +38,13 @@ def test_gradient_and_hessian_agree_with_finite_differences(actions):
     np.testing.assert_allclose([(u[1] - d[1]) / 2e-6 for u, d in zip(up, down, strict=True)], curvature, atol=1e-7)
 
 
-def test_the_value_is_minus_the_log_likelihood_and_the_squared_distance_from_the_prior_mean():
+def test_the_value_is_minus_the_log_posterior_up_to_a_constant():
     contrasts = contrasts_of(9, 3, 2)
     mean, precision, weights = np.array([0.2, -0.1]), np.array([[2.0, 0.3], [0.3, 1.0]]), np.array([0.5, 1.5])
     value = posterior_slopes(contrasts, 0, 9, mean, precision, weights, np.empty(2), np.empty((2, 2)))
-    data = by_column(contrasts)
+    data = contrast_columns(contrasts)
     expected = 0.5 * (weights - mean) @ precision @ (weights - mean)
-    expected -= fold_log_likelihood(data, 0, 9, weights, scratch(data))
+    expected -= fold_log_likelihood(data, 0, 9, weights, make_scratch(data))
     assert value == pytest.approx(expected)
 
 
@@ -52,21 +52,21 @@ def test_laplace_evidence_is_near_the_integral():
     contrasts = contrasts_of(40, 2, 1, alpha=0.5)
     mean, precision = np.array([0.3]), np.array([[1.0]])
     grid = np.linspace(-8, 8, 4001)[:, None]
-    data = by_column(contrasts)
-    log_joint = np.array([fold_log_likelihood(data, 0, 40, point, scratch(data)) for point in grid])
+    data = contrast_columns(contrasts)
+    log_joint = np.array([fold_log_likelihood(data, 0, 40, point, make_scratch(data)) for point in grid])
     log_joint += -0.5 * (grid[:, 0] - 0.3) ** 2 - 0.5 * np.log(2 * np.pi)
     exact = np.log(np.exp(log_joint).sum() * (grid[1, 0] - grid[0, 0]))
     weights = mean.copy()
     assert laplace_evidence(contrasts, 0, 40, mean, precision, weights) == pytest.approx(exact, abs=0.02)
     assert log_joint.max() == pytest.approx(
-        fold_log_likelihood(data, 0, 40, weights, scratch(data))
+        fold_log_likelihood(data, 0, 40, weights, make_scratch(data))
         - 0.5 * (weights[0] - 0.3) ** 2
         - 0.5 * np.log(2 * np.pi),
         abs=1e-4,
     )
 
 
-def test_the_mode_is_found_where_choices_are_clear_cut():
+def test_the_mode_is_found_for_perfectly_separated_choices():
     contrasts = contrasts_of(60, 2, 2, alpha=500.0)
     gradient = np.empty(2)
     weights = np.zeros(2)
@@ -75,33 +75,33 @@ def test_the_mode_is_found_where_choices_are_clear_cut():
     assert np.abs(gradient).max() < 1e-3
 
 
-def test_where_there_was_no_alternative_the_evidence_is_certain():
+def test_without_alternatives_the_log_evidence_is_zero():
     contrasts = choice_contrasts(np.ones((3, 1, 2)), np.ones((3, 1), bool), np.zeros(3, int), 20.0)
     assert laplace_evidence(contrasts, 0, 3, np.zeros(2), np.eye(2), np.zeros(2)) == pytest.approx(0.0)
 
 
-def test_tables_hold_every_segment_once_and_warm_starts_change_nothing():
+def test_tables_hold_every_segment_and_do_not_depend_on_warm_starts():
     contrasts = contrasts_of(25, 3, 2)
     boundaries, mean, precision = np.array([0, 10, 20, 25]), np.zeros(2), np.eye(2)
     table = evidence_of_segments(contrasts, boundaries, mean, precision)
     for i in range(3):
         for j in range(4):
             if j > i:
-                alone = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, np.zeros(2))
-                assert table[i, j] == pytest.approx(alone, abs=1e-6)
+                cold_start = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, np.zeros(2))
+                assert table[i, j] == pytest.approx(cold_start, abs=1e-6)
             else:
                 assert table[i, j] == -np.inf
 
 
 def test_the_paper_s_score_is_the_likelihood_at_the_mean_of_the_draws_at_unit_norm():
-    data = by_column(contrasts_of(20, 2, 2))
+    data = contrast_columns(contrasts_of(20, 2, 2))
     boundaries, origin, flat = np.array([0, 20]), np.full(2, -0.5), np.zeros((2, 2))
     table = likelihood_of_segments(data, boundaries, origin, flat, 0.1, 30, 7, 3, np.random.default_rng(5))
     rng, weights, draws = np.random.default_rng(5), origin.copy(), []
-    walk_fold(data, 0, 20, origin, flat, 0.1, 30, rng, weights, scratch(data))
+    walk_fold(data, 0, 20, origin, flat, 0.1, 30, rng, weights, make_scratch(data))
     for _ in range(7):
-        walk_fold(data, 0, 20, origin, flat, 0.1, 3, rng, weights, scratch(data))
+        walk_fold(data, 0, 20, origin, flat, 0.1, 3, rng, weights, make_scratch(data))
         draws.append(weights.copy())
     estimate = np.mean(draws, axis=0)
     estimate /= np.abs(estimate).sum()
-    assert table[0, 1] == pytest.approx(fold_log_likelihood(data, 0, 20, estimate, scratch(data)))
+    assert table[0, 1] == pytest.approx(fold_log_likelihood(data, 0, 20, estimate, make_scratch(data)))

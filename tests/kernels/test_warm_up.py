@@ -1,10 +1,10 @@
-"""The kernels that are made ready are those that sampling calls."""
+"""The kernels that are compiled in advance are those that sampling calls."""
 
 import subprocess
 import sys
 import textwrap
 
-# In a process of its own: in this one other tests have used the kernels before.
+# In a separate process, because other tests have already compiled the kernels in this one.
 SCRIPT = """
     import pymc as pm
     from icb_pymc.kernels import blocked_recursions, hamiltonian, mode, pseudo_data, smoother, state_space
@@ -22,7 +22,7 @@ SCRIPT = """
     assert not any(loaded().values())
     compile_engine()
     before = loaded()
-    assert before["travel"] == 1
+    assert before["hmc_trajectory"] == 1
     for declare in (nb_icb, b_icb):
         model = declare(simulate("sampling", steps=12, actions=3, seed=0), alpha=pm.LogNormal.dist())
         (step,) = engine_step(model, with_rho=True)
@@ -34,7 +34,7 @@ SCRIPT = """
 """
 
 
-def test_nothing_is_left_to_compile_for_the_first_draws():
+def test_the_first_draws_compile_nothing_more():
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr

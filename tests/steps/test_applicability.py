@@ -1,9 +1,10 @@
-"""Our steps are picked where they are valid, and nowhere else."""
+"""The steps are assigned to variables that they can sample, and to no others."""
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+import xarray as xr
 from helpers.arrivals import make_arrivals
 
 from icb_pymc.declare.beliefs import BeliefSample, bayesian_learning, isotropic_belief
@@ -36,35 +37,35 @@ def learner(scale_of_root=1.0):
     return model
 
 
-def test_a_choice_that_reads_rho_of_another_time_is_not_judged_one_by_one():
+def test_a_choice_that_depends_on_rho_at_another_time_is_rejected():
     with pm.Model() as model:
         rho = BeliefSample("rho", walk("belief", 2), np.eye(2))
         utility = linear_utility(rho[np.repeat([0, 1], 3)], CONTEXT, 2.0)
         SoftmaxChoice("chosen", utility, AVAILABLE, observed=np.zeros(6, int))
     step = RhoMetropolis([model["rho"]], model=model)
-    with pytest.raises(ValueError, match="depend on 'rho' at t alone"):
+    with pytest.raises(ValueError, match="depend on 'rho' only at t"):
         step.step(model.initial_point())
 
 
-def test_a_constant_preference_is_left_to_pymc():
+def test_a_constant_preference_is_sampled_by_pymc():
     with pm.Model() as model:
         rho = BeliefSample("rho", np.zeros(2), np.eye(2))
         SoftmaxChoice("chosen", linear_utility(rho, CONTEXT, 2.0), AVAILABLE, observed=np.zeros(6, int))
         assert RhoMetropolis.competence(model["rho"], True) == 0
 
 
-def test_two_paths_in_one_model_are_left_to_pymc():
+def test_two_paths_in_one_model_are_sampled_by_pymc():
     with pm.Model() as model:
-        for place in "ab":
-            rho = BeliefSample(f"rho_{place}", walk(f"belief_{place}"), np.eye(2))
+        for label in "ab":
+            rho = BeliefSample(f"rho_{label}", walk(f"belief_{label}"), np.eye(2))
             utility = linear_utility(rho, CONTEXT, 2.0)
-            SoftmaxChoice(f"chosen_{place}", utility, AVAILABLE, observed=np.zeros(6, int))
+            SoftmaxChoice(f"chosen_{label}", utility, AVAILABLE, observed=np.zeros(6, int))
         assert BeliefGibbs.competence(model["belief_a"], True) == 0
         assert RhoMetropolis.competence(model["rho_b"], True) == 0
     assert alternating_steps(model) == []
 
 
-def test_a_temperature_of_each_decision_is_evaluated_from_the_graph():
+def test_an_alpha_for_each_decision_is_evaluated_from_the_graph():
     with pm.Model() as model:
         rho = BeliefSample("rho", walk("belief"), np.eye(2))
         utility = linear_utility(rho, CONTEXT, np.linspace(1, 2, 6)[:, None])
@@ -73,12 +74,10 @@ def test_a_temperature_of_each_decision_is_evaluated_from_the_graph():
     assert point["rho"].shape == (6, 2)
 
 
-def test_rewards_are_observed_rho_is_observed_and_the_rest_still_sampled():
+def test_with_observed_rewards_or_observed_rho_the_other_variables_are_sampled():
     rewards = np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0])
     with pm.observe(b_icb(DECISIONS), {"reward": rewards}) as model:
         posterior = pm.draw([model["rho_env"], model["strength"]], random_seed=1)
-    import xarray as xr
-
     draws = xr.Dataset(
         {
             "rho_env": (("chain", "draw", "feature"), np.tile(posterior[0], (1, 2, 1))),
@@ -95,7 +94,7 @@ def test_rewards_are_observed_rho_is_observed_and_the_rest_still_sampled():
     assert np.isfinite(point["reward"]).all()
 
 
-def test_a_root_other_than_the_learners_own_is_not_taken_for_it():
+def test_a_modified_root_is_not_mistaken_for_that_of_the_learner():
     model = learner(scale_of_root=3.0)
     with model:
         assert RewardGibbs.competence(model["reward"], True) == 0
@@ -103,7 +102,7 @@ def test_a_root_other_than_the_learners_own_is_not_taken_for_it():
     np.testing.assert_allclose(root[0], 3 * np.eye(2))
 
 
-def test_covariances_follow_a_context_that_a_variable_enters():
+def test_covariances_are_updated_if_the_context_depends_on_a_variable():
     with pm.Model() as model:
         context = pt.as_tensor(CONTEXT[:, 0]) * pm.LogNormal("scale")
         reward = LinearReward("reward", np.ones(2), context, 0.5)

@@ -4,8 +4,8 @@ import pytest
 from icb_pymc.steps.elliptical_slice import elliptical_slice
 
 
-def test_the_chain_has_the_posterior_of_a_gaussian_prior_and_likelihood():
-    """x ~ N(1, 4) seen as 3 with noise N(0, 1): the posterior is N(2.6, 0.8)."""
+def test_the_chain_samples_the_posterior_of_a_gaussian_prior_and_likelihood():
+    """x ~ N(1, 4) observed as 3 with noise N(0, 1): the posterior is N(2.6, 0.8)."""
     rng, x, draws = np.random.default_rng(0), 1.0, []
     for _ in range(20_000):
         fresh = 2.0 * rng.standard_normal()

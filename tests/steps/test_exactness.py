@@ -15,7 +15,7 @@ from icb_pymc.steps import BeliefGibbs, RhoMetropolis, Sweep
 from icb_pymc.steps.assign import alternating_steps, engine_step
 
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
-STRAY = np.array([[0.5, 0.1], [0.1, 0.4]])
+SAMPLING = np.array([[0.5, 0.1], [0.1, 0.4]])
 MEAN, ALPHA, ELAPSED = np.array([0.3, -0.4]), 3.0, np.array([1.0, 0.5, 3.0, 1.0])
 PROBLEMS = {"two actions": (2, 1.0), "four actions with masks": (4, 0.6)}
 
@@ -29,7 +29,7 @@ def joint_model(arrivals):
     """NB-ICB with the choice left free, so that a joint-distribution test can redraw it."""
     with pm.Model() as model:
         belief = WienerProcess("belief", MEAN, START, MOVE, ELAPSED)
-        rho = BeliefSample("rho", belief, np.linalg.cholesky(STRAY))
+        rho = BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING))
         utility = linear_utility(rho, arrivals["context"].values, ALPHA)
         SoftmaxChoice("chosen", utility, arrivals["available"].values)
     return model
@@ -41,8 +41,8 @@ def draw_choice(arrivals, rho, rng):
     return noisy.argmax(axis=-1)
 
 
-def functionals(arrivals, belief, rho, chosen):
-    """What the two simulators must agree on: levels, and how beliefs, rho and choices go together."""
+def compared_functions(arrivals, belief, rho, chosen):
+    """Functions whose distributions both simulators must agree on: levels and products of beliefs, rho and choices."""
     taken = arrivals["context"].values[np.arange(5), chosen]
     mask = arrivals["available"].values[..., None]
     average = (arrivals["context"].values * mask).sum(axis=1) / mask.sum(axis=1)
@@ -62,8 +62,8 @@ def geweke_scores(problem, kernel, iterations=60_000):
     first = MEAN + noise[:, :1] @ np.linalg.cholesky(START).T
     moves = np.sqrt(ELAPSED)[:, None] * (noise[:, 1:] @ np.linalg.cholesky(MOVE).T)
     belief = np.cumsum(np.concatenate([first, moves], axis=1), axis=1)
-    rho = belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(STRAY).T
-    direct = functionals(arrivals, belief, rho, draw_choice(arrivals, rho, rng))
+    rho = belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(SAMPLING).T
+    direct = compared_functions(arrivals, belief, rho, draw_choice(arrivals, rho, rng))
 
     point = {"belief": belief[0], "rho": rho[0], "chosen": draw_choice(arrivals, rho[0], rng)}
     successive = {"belief": [], "rho": [], "chosen": []}
@@ -73,7 +73,7 @@ def geweke_scores(problem, kernel, iterations=60_000):
         point["chosen"] = draw_choice(arrivals, point["rho"], rng)
         for name, path in successive.items():
             path.append(point[name])
-    chained = functionals(arrivals, *(np.array(successive[name]) for name in ("belief", "rho", "chosen")))
+    chained = compared_functions(arrivals, *(np.array(successive[name]) for name in ("belief", "rho", "chosen")))
     return z_scores(direct[None], chained[None])
 
 
@@ -100,14 +100,14 @@ def nb_icb_of(problem):
     return nb_icb(
         observed(problem),
         innovation_covariance=MOVE,
-        sampling_covariance=STRAY,
+        sampling_covariance=SAMPLING,
         start_mean=MEAN,
         start_covariance=START,
         alpha=ALPHA,
     )
 
 
-def stepped(model, kernel):
+def sample_with(model, kernel):
     by_engine = kernel == "engine"
     with model:
         sampled = pm.sample(
@@ -125,28 +125,28 @@ def stepped(model, kernel):
 
 
 def importance_sampled(problem, draws=400_000):
-    """The same posterior from its definition alone: prior draws, weighted by the likelihood, then resampled."""
+    """The same posterior by importance sampling: prior draws, weighted by the likelihood, then resampled."""
     decisions, rng = observed(problem), np.random.default_rng(8)
     noise = rng.standard_normal((draws, 5, 2))
     path = np.concatenate([noise[:, :1] @ np.linalg.cholesky(START).T, noise[:, 1:] @ np.linalg.cholesky(MOVE).T], 1)
     belief = MEAN + np.cumsum(path, axis=1)
-    rho = belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(STRAY).T
+    rho = belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(SAMPLING).T
     utility = ALPHA * np.einsum("tak,ntk->nta", decisions["context"].values, rho)
     utility = np.where(decisions["available"].values, utility, -np.inf)
-    taken = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
-    weight = np.exp((taken - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
+    chosen_utility = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
+    weight = np.exp((chosen_utility - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
     picked = rng.choice(draws, size=draws // 10, p=weight / weight.sum())
     return np.concatenate([belief[picked], rho[picked]], axis=-1)[None]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_steps_agree_with_the_posterior_from_its_definition(problem):
-    assert np.abs(z_scores(importance_sampled(problem), stepped(nb_icb_of(problem), "exact"))).max() < 4.5
+def test_the_steps_agree_with_importance_sampling(problem):
+    assert np.abs(z_scores(importance_sampled(problem), sample_with(nb_icb_of(problem), "exact"))).max() < 4.5
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_printed_kernel_samples_another_law(problem):
-    scores = z_scores(importance_sampled(problem), stepped(nb_icb_of(problem), "paper"))
+def test_the_printed_kernel_samples_another_distribution(problem):
+    scores = z_scores(importance_sampled(problem), sample_with(nb_icb_of(problem), "paper"))
     assert np.abs(scores).max() > 10
 
 
@@ -167,14 +167,14 @@ def test_steps_engine_and_nuts_agree_on_the_same_graph(problem):
         )
     posterior = group(sampled, "posterior")
     nuts = np.concatenate([posterior["belief"].values, posterior["rho"].values], axis=-1)
-    by_steps, by_engine = stepped(model, "exact"), stepped(model, "engine")
+    by_steps, by_engine = sample_with(model, "exact"), sample_with(model, "engine")
     assert np.abs(z_scores(nuts, by_steps)).max() < 4.5
     assert np.abs(z_scores(nuts, by_engine)).max() < 4.5
     assert np.abs(z_scores(by_steps, by_engine)).max() < 4.5
-    assert np.abs(z_scores(nuts, stepped(model, "paper"))).max() > 5
+    assert np.abs(z_scores(nuts, sample_with(model, "paper"))).max() > 5
 
 
-def test_a_sweep_averages_its_statistics_and_makes_as_many_moves_as_asked():
+def test_a_sweep_averages_its_statistics_and_repeats_its_steps():
     model = nb_icb_of("two actions")
     with model:
         once = [BeliefGibbs([model["belief"]], rng=1), RhoMetropolis([model["rho"]], rng=2)]

@@ -17,19 +17,19 @@ from icb_pymc.steps.assign import alternating_steps, engine_step
 
 SIGMA, ALPHA, STEPS, FEATURES = 0.6, 3.0, 5, 2
 START_MEAN = np.array([-0.2, 0.3])
-ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE = np.array([0.4, -0.3]), np.array([[0.6, 0.2], [0.2, 0.5]])
+RHO_ENV_MEAN, RHO_ENV_COVARIANCE = np.array([0.4, -0.3]), np.array([[0.6, 0.2], [0.2, 0.5]])
 LOG_STRENGTH = (0.5, 0.6)
 PROBLEMS = {"two actions": (2, 1.0), "four actions with masks": (4, 0.6)}
 
 
 def joint_model(arrivals):
-    """B-ICB with the choice left free; what was rewarded is given, and not tied to it, so that it can be redrawn."""
+    """B-ICB with a free choice; the rewarded contexts do not depend on it, so that it can be redrawn."""
     with pm.Model() as model:
         strength = pm.LogNormal("strength", *LOG_STRENGTH)
-        rho_env = pm.MvNormal("rho_env", ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
-        felt = pm.Data("felt", arrivals["context"].values[:, 0])
-        reward = LinearReward("reward", rho_env, felt, SIGMA)
-        beliefs = bayesian_learning(isotropic_belief(START_MEAN, SIGMA**2 / strength, 2), felt, reward, SIGMA)
+        rho_env = pm.MvNormal("rho_env", RHO_ENV_MEAN, RHO_ENV_COVARIANCE)
+        chosen_context = pm.Data("chosen_context", arrivals["context"].values[:, 0])
+        reward = LinearReward("reward", rho_env, chosen_context, SIGMA)
+        beliefs = bayesian_learning(isotropic_belief(START_MEAN, SIGMA**2 / strength, 2), chosen_context, reward, SIGMA)
         rho = BeliefSample("rho", beliefs.mean, beliefs.root)
         SoftmaxChoice("chosen", linear_utility(rho, arrivals["context"].values, ALPHA), arrivals["available"].values)
     return model
@@ -42,25 +42,25 @@ def draw_choice(arrivals, rho, rng):
 
 def draw_joint(arrivals, rng):
     """One draw of everything from the definition of the model."""
-    felt = arrivals["context"][:, 0].copy()
+    chosen_context = arrivals["context"][:, 0].copy()
     strength = np.exp(LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal())
-    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE)
-    reward = felt @ rho_env + SIGMA * rng.standard_normal(STEPS)
-    beliefs = covariance_path(SIGMA**2 / strength * np.eye(FEATURES), felt, SIGMA)
+    rho_env = rng.multivariate_normal(RHO_ENV_MEAN, RHO_ENV_COVARIANCE)
+    reward = chosen_context @ rho_env + SIGMA * rng.standard_normal(STEPS)
+    beliefs = covariance_path(SIGMA**2 / strength * np.eye(FEATURES), chosen_context, SIGMA)
     mean = np.empty((STEPS, FEATURES))
-    belief_means(beliefs.gain, START_MEAN, felt, reward, mean)
+    belief_means(beliefs.gain, START_MEAN, chosen_context, reward, mean)
     rho = mean + np.einsum("tij,tj->ti", beliefs.root, rng.standard_normal((STEPS, FEATURES)))
     point = {"strength_log__": np.asarray(np.log(strength)), "rho_env": rho_env, "reward": reward, "rho": rho}
     return point | {"chosen": draw_choice(arrivals, rho, rng)}
 
 
-def functionals(arrivals, points):
-    """What the two simulators must agree on, (point, functional)."""
+def compared_functions(arrivals, points):
+    """Functions whose distributions both simulators must agree on, (point, function)."""
     path = {name: np.array([point[name] for point in points]) for name in points[0]}
     mask = arrivals["available"][..., None]
     average = (arrivals["context"] * mask).sum(axis=1) / mask.sum(axis=1)
-    taken = arrivals["context"][np.arange(STEPS), path["chosen"]]
-    advantage = ((taken - average) * path["rho"]).sum(axis=-1)
+    chosen_context = arrivals["context"][np.arange(STEPS), path["chosen"]]
+    advantage = ((chosen_context - average) * path["rho"]).sum(axis=-1)
     log_strength = path["strength_log__"].reshape(-1, 1)
     parts = [log_strength, path["rho_env"], path["reward"], path["rho"], advantage]
     parts += [path["reward"] * advantage, log_strength * advantage]
@@ -71,11 +71,11 @@ def functionals(arrivals, points):
 def geweke_scores(problem, kernel, interweave=True, iterations=20_000):
     actions, share = PROBLEMS[problem]
     given = make_arrivals(STEPS, actions, FEATURES, seed=4, share_available=share)
-    # Plain arrays, which are quicker to get at.
+    # Plain arrays, which are faster to access.
     arrivals = {name: given[name].values for name in ("context", "available")}
     rng = np.random.default_rng(0)
-    # Independent draws: of the chain's, which are not, more are needed.
-    direct = functionals(arrivals, [draw_joint(arrivals, rng) for _ in range(iterations // 2)])
+    # These draws are independent, so fewer are needed than from the chain.
+    direct = compared_functions(arrivals, [draw_joint(arrivals, rng) for _ in range(iterations // 2)])
     model = joint_model(given)
     with model:
         steps = [
@@ -91,7 +91,7 @@ def geweke_scores(problem, kernel, interweave=True, iterations=20_000):
             point, _ = step.step(point)
         point["chosen"] = draw_choice(arrivals, point["rho"], rng)
         points.append(dict(point))
-    return z_scores(direct[None], functionals(arrivals, points)[None])
+    return z_scores(direct[None], compared_functions(arrivals, points)[None])
 
 
 @pytest.mark.slow
@@ -116,34 +116,34 @@ def small_b_icb():
         small_decisions(),
         sigma=SIGMA,
         alpha=ALPHA,
-        rho_env_mean=ENVIRONMENT_MEAN,
-        rho_env_covariance=ENVIRONMENT_COVARIANCE,
+        rho_env_mean=RHO_ENV_MEAN,
+        rho_env_covariance=RHO_ENV_COVARIANCE,
         start_mean=START_MEAN,
         strength=pm.LogNormal.dist(*LOG_STRENGTH),
     )
 
 
-def flattened(posterior):
+def to_columns(posterior):
     parts = [np.log(posterior["strength"].values)[..., None], posterior["rho_env"].values, posterior["reward"].values]
     parts.append(posterior["rho"].values.reshape(*posterior["rho"].shape[:2], -1))
     return np.concatenate(parts, axis=-1)
 
 
-def sampled_by(step, model, **options):
+def sample_with(step, model, **options):
     with model:
         sampled = pm.sample(
             chains=2, cores=1, step=step, progressbar=False, compute_convergence_checks=False, quiet=True, **options
         )
-    return flattened(group(sampled, "posterior"))
+    return to_columns(group(sampled, "posterior"))
 
 
 def importance_sampled(draws=300_000):
-    """The posterior from its definition alone: joint draws weighted by the likelihood of the choices."""
+    """The posterior by importance sampling: joint draws weighted by the likelihood of the choices."""
     decisions, rng = small_decisions(), np.random.default_rng(8)
-    taken = decisions["context"].values[np.arange(STEPS), decisions["chosen"]]
+    chosen_context = decisions["context"].values[np.arange(STEPS), decisions["chosen"]]
     log_strength = LOG_STRENGTH[0] + LOG_STRENGTH[1] * rng.standard_normal(draws)
-    rho_env = rng.multivariate_normal(ENVIRONMENT_MEAN, ENVIRONMENT_COVARIANCE, size=draws)
-    reward = rho_env @ taken.T + SIGMA * rng.standard_normal((draws, STEPS))
+    rho_env = rng.multivariate_normal(RHO_ENV_MEAN, RHO_ENV_COVARIANCE, size=draws)
+    reward = rho_env @ chosen_context.T + SIGMA * rng.standard_normal((draws, STEPS))
     precision = np.exp(log_strength)[:, None, None] / SIGMA**2 * np.eye(FEATURES)
     linear = np.einsum("nij,j->ni", precision, START_MEAN)
     rho = np.empty((draws, STEPS, FEATURES))
@@ -152,8 +152,8 @@ def importance_sampled(draws=300_000):
         mean = np.einsum("nij,nj->ni", covariance, linear)
         noise = rng.standard_normal((draws, FEATURES))
         rho[:, t] = mean + np.einsum("nij,nj->ni", np.linalg.cholesky(covariance), noise)
-        precision = precision + np.outer(taken[t], taken[t]) / SIGMA**2
-        linear = linear + reward[:, t, None] * taken[t] / SIGMA**2
+        precision = precision + np.outer(chosen_context[t], chosen_context[t]) / SIGMA**2
+        linear = linear + reward[:, t, None] * chosen_context[t] / SIGMA**2
     utility = np.where(decisions["available"], ALPHA * np.einsum("tak,ntk->nta", decisions["context"], rho), -np.inf)
     chosen = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
     weight = np.exp((chosen - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
@@ -162,16 +162,16 @@ def importance_sampled(draws=300_000):
     return np.concatenate(parts, axis=-1)[None]
 
 
-def test_the_steps_agree_with_the_posterior_from_its_definition():
+def test_the_steps_agree_with_importance_sampling():
     model = small_b_icb()
-    stepped = sampled_by(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    stepped = sample_with(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
     assert np.abs(z_scores(importance_sampled(), stepped)).max() < 4.5
 
 
 def test_plain_sample_assigns_the_engine():
     model = small_b_icb()
-    by_hand = sampled_by(engine_step(model), model, draws=30, tune=10, random_seed=1)
-    np.testing.assert_array_equal(sampled_by(None, model, draws=30, tune=10, random_seed=1), by_hand)
+    by_hand = sample_with(engine_step(model), model, draws=30, tune=10, random_seed=1)
+    np.testing.assert_array_equal(sample_with(None, model, draws=30, tune=10, random_seed=1), by_hand)
 
 
 @pytest.mark.slow
@@ -179,9 +179,9 @@ def test_steps_engine_and_nuts_agree_on_the_same_graph():
     model = small_b_icb()
     with model:
         nuts = pm.NUTS()
-    by_nuts = sampled_by(nuts, model, draws=600, tune=300, random_seed=6)
-    stepped = sampled_by(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
-    by_engine = sampled_by(engine_step(model), model, draws=4000, tune=500, random_seed=7)
+    by_nuts = sample_with(nuts, model, draws=600, tune=300, random_seed=6)
+    stepped = sample_with(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)
+    by_engine = sample_with(engine_step(model), model, draws=4000, tune=500, random_seed=7)
     assert np.abs(z_scores(by_nuts, stepped)).max() < 4.5
     assert np.abs(z_scores(by_nuts, by_engine)).max() < 4.5
     assert np.abs(z_scores(stepped, by_engine)).max() < 4.5

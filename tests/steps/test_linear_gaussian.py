@@ -1,4 +1,4 @@
-"""Values of a model's variables as noise, and back."""
+"""Conversion of the values of a model's variables to noise, and back."""
 
 import numpy as np
 import pymc as pm
@@ -13,7 +13,7 @@ NAMES = {nb_icb: ["belief"], b_icb: ["reward", "rho_env"]}
 
 @pytest.mark.parametrize("declare", NAMES)
 @pytest.mark.parametrize("with_rho", [True, False])
-def test_values_become_noise_and_come_back_whether_rho_is_told_or_not(declare, with_rho):
+def test_values_are_recovered_from_their_noise_with_and_without_rho(declare, with_rho):
     model = declare(simulate("sampling", steps=12, actions=3, seed=0))
     names = [*NAMES[declare], *(["rho"] if with_rho else [])]
     drawn = pm.draw([model[name] for name in names], random_seed=1, mode="FAST_COMPILE")
@@ -22,9 +22,9 @@ def test_values_become_noise_and_come_back_whether_rho_is_told_or_not(declare, w
     values = reader.values(point)
     dynamics, space = reader.state_space(values)
     noise = reader.to_noise(values, dynamics, space, point)
-    told = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
-    assert set(told) == set(names)
+    recovered = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
+    assert set(recovered) == set(names)
     for name in names:
-        # No belief of the log depends on the last reward, which is drawn anew.
-        kept = slice(-1) if name == "reward" else slice(None)
-        np.testing.assert_allclose(told[name][kept], point[name][kept], atol=1e-9)
+        # No belief in the log depends on the last reward, which is drawn again.
+        compared = slice(-1) if name == "reward" else slice(None)
+        np.testing.assert_allclose(recovered[name][compared], point[name][compared], atol=1e-9)

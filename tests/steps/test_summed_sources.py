@@ -1,4 +1,4 @@
-"""Beliefs read from several Gaussian variables: what the engine makes of them, against dense formulas."""
+"""Beliefs that are sums of several Gaussian variables, against dense formulas."""
 
 import numpy as np
 import pymc as pm
@@ -13,11 +13,11 @@ from icb_pymc.declare.processes import LinearProcess, WienerProcess
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.pseudo_data import PseudoData
 from icb_pymc.kernels.smoother import smoother_gains
-from icb_pymc.kernels.state_space import Noise, empty_noise, run
+from icb_pymc.kernels.state_space import Noise, empty_noise, path_from_noise
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
-ALPHA, STRAY = 3.0, np.array([[0.5, 0.1], [0.1, 0.4]])
+ALPHA, SAMPLING = 3.0, np.array([[0.5, 0.1], [0.1, 0.4]])
 SHIFT = np.array([0.3, -0.4])
 CHOSEN = np.array([0, 1, 0, 0, 1, 0, 1])
 ARRIVALS = make_arrivals(7, 2, 2, seed=4)
@@ -48,8 +48,8 @@ def twice_the_first():
     return 2 * LinearProcess("deviation", SHIFT, START, np.array([[0.5, 0.2], [0.0, 0.4]]), MOVE, steps=6)[:, :1] + 0.1
 
 
-def powers(matrix):
-    """Covariances of the states of x_{t+1} = F x_t + noise, densely."""
+def process_covariance(matrix):
+    """Covariances (time, feature, time, feature) of the states of x_{t+1} = F x_t + noise."""
     blocks, variances = np.zeros((7, 2, 7, 2)), [START]
     for _ in range(6):
         variances.append(matrix @ variances[-1] @ matrix.T + MOVE)
@@ -63,72 +63,72 @@ def powers(matrix):
 
 
 SAME = DECIDER[:, None] == DECIDER
-FIRST = powers(np.array([[0.5, 0.2], [0.0, 0.4]]))[:, 0, :, 0]
-# What makes the second part, and its covariance over decisions and features.
+FIRST = process_covariance(np.array([[0.5, 0.2], [0.0, 0.4]]))[:, 0, :, 0]
+# Functions that declare the second part, and its covariance over decisions and features.
 SECOND = {
     "constants": (constant_deviations, np.kron(SAME, START)),
     "constants of different scales": (of_different_scales, np.kron(SAME, np.diag([1.0, 0.25]))),
     "walks": (walks, dense_covariance()),
-    "a decaying process": (decaying, powers(0.5 * np.eye(2)).reshape(14, 14)),
-    "a reading of a process": (twice_the_first, np.kron(4 * FIRST, np.ones((2, 2)))),
+    "a decaying process": (decaying, process_covariance(0.5 * np.eye(2)).reshape(14, 14)),
+    "a linear function of a process": (twice_the_first, np.kron(4 * FIRST, np.ones((2, 2)))),
 }
 
 
 def model_of(second):
     with pm.Model() as model:
         belief = pm.Deterministic("belief", trend() + second())
-        rho = BeliefSample("rho", belief, np.linalg.cholesky(STRAY))
+        rho = BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING))
         utility = linear_utility(rho, ARRIVALS["context"].values, ALPHA)
         SoftmaxChoice("chosen", utility, ARRIVALS["available"].values, observed=CHOSEN)
     return model
 
 
 def space_of(model):
-    found = find_linear_gaussian(model)
-    assert found is not None
-    reader = LinearGaussianModel(model, found)
+    parts = find_linear_gaussian(model)
+    assert parts is not None
+    reader = LinearGaussianModel(model, parts)
     values = reader.values(model.initial_point())
     return reader, values, *reader.state_space(values)
 
 
 @pytest.mark.parametrize("kind", SECOND)
-def test_the_prior_of_the_contrasts_is_that_of_the_sum(kind):
+def test_the_contrasts_have_the_prior_covariance_of_the_sum(kind):
     second, covariance = SECOND[kind]
     _, _, _, space = space_of(model_of(second))
     noise, columns = empty_noise(space), []
     for part in noise:
         part[...] = 0.0
-    states = np.empty((7, space.reading.shape[1]))
+    states = np.empty((7, space.state_loading.shape[1]))
     for part in noise:
         for i in range(part.size):
             part.ravel()[i] = 1.0
             columns.append(np.empty(len(space.offset)))
-            run(space, noise, False, states, columns[-1])
+            path_from_noise(space, noise, False, states, columns[-1])
             part.ravel()[i] = 0.0
-    found = np.array(columns).T @ np.array(columns)
+    actual = np.array(columns).T @ np.array(columns)
     belief = np.kron(np.ones((7, 7)), 2 * START) + np.kron(np.minimum.outer(CLOCK, CLOCK), MOVE) + covariance
-    rho = belief + np.kron(np.eye(7), STRAY)
+    rho = belief + np.kron(np.eye(7), SAMPLING)
     contrasts = choice_contrasts(ARRIVALS["context"].values, ARRIVALS["available"].values, CHOSEN, ALPHA).values
-    reads = np.zeros((7, 14))
+    selection = np.zeros((7, 14))
     for t in range(7):
-        reads[t, 2 * t : 2 * t + 2] = contrasts[t]
-    expected = reads @ rho @ reads.T
-    np.testing.assert_allclose(found, expected, atol=1e-10)
-    # The filter sees the same Gaussian: one contrast at each time, measured in noise of 1/share + 1/rest.
+        selection[t, 2 * t : 2 * t + 2] = contrasts[t]
+    expected = selection @ rho @ selection.T
+    np.testing.assert_allclose(actual, expected, atol=1e-10)
+    # The filter uses the same Gaussian: one contrast at each time, measured with variance 1/share + 1/rest.
     gains = smoother_gains(space, PseudoData(np.zeros(7), np.full(7, 1 / 0.3), np.full(7, 1 / 0.7)))
-    assert gains.log_volume == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
+    assert gains.log_determinant == pytest.approx(np.linalg.slogdet(expected + (1 / 0.3 + 1 / 0.7) * np.eye(7))[1])
 
 
 @pytest.mark.parametrize("kind", SECOND)
-def test_values_of_the_variables_become_noise_and_come_back(kind):
+def test_values_are_recovered_from_their_noise(kind):
     model = model_of(SECOND[kind][0])
     reader, values, dynamics, space = space_of(model)
     names = ["trend", "deviation", "rho"]
     point = dict(zip(names, pm.draw([model[name] for name in names], random_seed=1, mode="FAST_COMPILE"), strict=True))
     noise = reader.to_noise(values, dynamics, space, point)
-    told = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
+    recovered = reader.to_point(values, dynamics, space, noise, np.random.default_rng(0))
     for name in names:
-        np.testing.assert_allclose(told[name], point[name], atol=1e-9)
+        np.testing.assert_allclose(recovered[name], point[name], atol=1e-9)
     assert isinstance(noise, Noise)
 
 
@@ -145,13 +145,13 @@ def test_values_of_the_variables_become_noise_and_come_back(kind):
     ids=[
         "not linear",
         "not linear far out",
-        "of another time",
+        "at another time",
         "not Gaussian",
         "too many constants",
-        "a reading that is learnt",
+        "an unknown coefficient",
     ],
 )
-def test_what_is_not_a_sum_of_gaussian_parts_is_left_to_others(second):
+def test_beliefs_that_are_not_a_sum_of_gaussian_parts_are_not_recognised(second):
     model = model_of(second)
     assert find_linear_gaussian(model) is None
     with model:

@@ -1,4 +1,4 @@
-"""The engine samples the posterior of every linear-Gaussian belief model, whatever its decisions look like."""
+"""The engine samples the posterior of every kind of linear-Gaussian belief model and of decision."""
 
 import numpy as np
 import pymc as pm
@@ -14,16 +14,16 @@ from icb_pymc.errors import InputError
 from icb_pymc.models import nb_icb
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.assign import engine_step
-from icb_pymc.steps.utility_hmc import PATH_JITTER, PATHS
+from icb_pymc.steps.utility_hmc import PATH_JITTER, PATH_LENGTHS
 
 TIMES, FEATURES, ALPHA, SIGMA = 6, 2, 3.0, 0.6
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
-STRAY = np.array([[0.5, 0.1], [0.1, 0.4]])
+SAMPLING = np.array([[0.5, 0.1], [0.1, 0.4]])
 MEAN, ELAPSED = np.array([0.3, -0.4]), np.array([1.0, 0.5, 3.0, 1.0, 2.0])
 
 
 def arrivals():
-    """Three candidates each, but for one decision without an alternative and one between identical candidates."""
+    """Three candidates each, except one decision without alternatives and one between identical candidates."""
     data = make_arrivals(TIMES, 3, FEATURES, seed=4, share_available=0.8)
     data["available"][1] = [True, False, False]
     data["available"][3] = True
@@ -35,7 +35,7 @@ ARRIVALS = arrivals()
 CONTEXT, AVAILABLE = ARRIVALS["context"].values, ARRIVALS["available"].values
 CHOSEN = np.array([0, 0, np.flatnonzero(AVAILABLE[2])[-1], 2, np.flatnonzero(AVAILABLE[4])[-1], 0])
 DECISIONS = ARRIVALS.assign(chosen=("time", CHOSEN))
-TAKEN = CONTEXT[np.arange(TIMES), CHOSEN]
+CHOSEN_CONTEXT = CONTEXT[np.arange(TIMES), CHOSEN]
 
 
 def choose(rho, alpha=ALPHA):
@@ -48,33 +48,33 @@ def walk_draws(rng, n, scale=1.0, start=START):
     return MEAN + np.cumsum(np.concatenate([noise[:, :1] @ np.linalg.cholesky(start).T, moves], axis=1), axis=1)
 
 
-def strayed(belief, rng):
-    return belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(STRAY).T
+def add_sampling_noise(belief, rng):
+    return belief + rng.standard_normal(belief.shape) @ np.linalg.cholesky(SAMPLING).T
 
 
-# Each case is a declared model, and draws of its variables and of rho from the definition of its prior.
+# Each case is a model, and a function that draws its variables, rho and alpha from the definition of the prior.
 
 
 def walk():
     with pm.Model() as model:
         belief = WienerProcess("belief", MEAN, START, MOVE, ELAPSED)
-        choose(BeliefSample("rho", belief, np.linalg.cholesky(STRAY)))
+        choose(BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING)))
     return model
 
 
 def walk_prior(rng, n):
     belief = walk_draws(rng, n)
-    rho = strayed(belief, rng)
+    rho = add_sampling_noise(belief, rng)
     return {"belief": belief, "rho": rho}, rho, ALPHA
 
 
-def walk_without_strays():
+def walk_without_rho():
     with pm.Model() as model:
         choose(WienerProcess("belief", MEAN, START, MOVE, ELAPSED))
     return model
 
 
-def walk_without_strays_prior(rng, n):
+def walk_without_rho_prior(rng, n):
     belief = walk_draws(rng, n)
     return {"belief": belief}, belief, ALPHA
 
@@ -83,14 +83,14 @@ def walk_with_scales_learnt():
     with pm.Model() as model:
         scale, alpha = pm.LogNormal("scale", 0.2, 0.7), pm.LogNormal("alpha", np.log(ALPHA), 0.4)
         belief = WienerProcess("belief", MEAN, START, scale * MOVE, ELAPSED)
-        choose(BeliefSample("rho", belief, np.linalg.cholesky(STRAY)), alpha)
+        choose(BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING)), alpha)
     return model
 
 
 def walk_with_scales_learnt_prior(rng, n):
     log_scale, log_alpha = 0.2 + 0.7 * rng.standard_normal(n), np.log(ALPHA) + 0.4 * rng.standard_normal(n)
     belief = walk_draws(rng, n, np.exp(log_scale)[:, None, None])
-    rho = strayed(belief, rng)
+    rho = add_sampling_noise(belief, rng)
     values = {"scale_log__": log_scale, "alpha_log__": log_alpha, "belief": belief, "rho": rho}
     return values, rho, np.exp(log_alpha)[:, None, None]
 
@@ -98,7 +98,7 @@ def walk_with_scales_learnt_prior(rng, n):
 def reverting():
     with pm.Model() as model:
         belief = mean_reverting("belief", MEAN, START, 2.0, ELAPSED)
-        choose(BeliefSample("rho", belief, np.linalg.cholesky(STRAY)))
+        choose(BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING)))
     return model
 
 
@@ -107,22 +107,22 @@ def reverting_prior(rng, n):
     together = np.exp(-np.abs(times[:, None] - times) / 2.0)
     noise = rng.standard_normal((n, TIMES, FEATURES)) @ np.linalg.cholesky(START).T
     belief = MEAN + np.einsum("st,ntk->nsk", np.linalg.cholesky(together), noise)
-    rho = strayed(belief, rng)
+    rho = add_sampling_noise(belief, rng)
     return {"belief": belief, "rho": rho}, rho, ALPHA
 
 
 def smooth():
     with pm.Model() as model:
-        state = smooth_walk("state", MEAN, START, 0.3 * STRAY, 0.2 * MOVE, ELAPSED)
+        state = smooth_walk("state", MEAN, START, 0.3 * SAMPLING, 0.2 * MOVE, ELAPSED)
         belief = pm.Deterministic("belief", state[:, :FEATURES])
-        choose(BeliefSample("rho", belief, np.linalg.cholesky(STRAY)))
+        choose(BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING)))
     return model
 
 
 def smooth_prior(rng, n):
-    """The belief as the integral of its slope, over a hundred small moves in each gap."""
+    """The belief as the integral of its slope, by a hundred small steps in each gap."""
     belief = MEAN + rng.standard_normal((n, FEATURES)) @ np.linalg.cholesky(START).T
-    slope = rng.standard_normal((n, FEATURES)) @ np.linalg.cholesky(0.3 * STRAY).T
+    slope = rng.standard_normal((n, FEATURES)) @ np.linalg.cholesky(0.3 * SAMPLING).T
     path, root = [np.concatenate([belief, slope], axis=1)], np.linalg.cholesky(0.2 * MOVE)
     for gap in ELAPSED:
         for _ in range(100):
@@ -131,32 +131,32 @@ def smooth_prior(rng, n):
             slope = slope + move
         path.append(np.concatenate([belief, slope], axis=1))
     state = np.stack(path, axis=1)
-    rho = strayed(state[:, :, :FEATURES], rng)
+    rho = add_sampling_noise(state[:, :, :FEATURES], rng)
     return {"state": state, "rho": rho}, rho, ALPHA
 
 
-TURN = np.array([[np.cos(t), -np.sin(t), 0.1 * t] for t in range(1, TIMES)])[:, None, :] * np.ones((1, 3, 1))
-TURN = 0.4 * TURN + 0.3 * np.eye(3)
+TRANSITION = np.array([[np.cos(t), -np.sin(t), 0.1 * t] for t in range(1, TIMES)])[:, None, :] * np.ones((1, 3, 1))
+TRANSITION = 0.4 * TRANSITION + 0.3 * np.eye(3)
 READ, SHIFT = np.array([[1.0, 0.5], [0.0, 1.0], [-0.5, 0.3]]), np.linspace(-0.5, 0.5, TIMES)[:, None]
-WIDTH = np.linspace(0.5, 1.5, TIMES)[:, None, None] * np.linalg.cholesky(STRAY)
+SAMPLING_ROOT = np.linspace(0.5, 1.5, TIMES)[:, None, None] * np.linalg.cholesky(SAMPLING)
 
 
-def own():
-    """A process of one's own: three hidden moods, seen through two weights that also trend, in noise that grows."""
+def user_defined():
+    """A user-defined process: three hidden moods, two weights that depend on them with a trend, increasing noise."""
     with pm.Model() as model:
-        moods = LinearProcess("moods", np.ones(3), np.eye(3), TURN, 0.2 * np.eye(3), drift=[0.1, 0.0, -0.1])
-        choose(BeliefSample("rho", moods @ READ + SHIFT, WIDTH))
+        moods = LinearProcess("moods", np.ones(3), np.eye(3), TRANSITION, 0.2 * np.eye(3), drift=[0.1, 0.0, -0.1])
+        choose(BeliefSample("rho", moods @ READ + SHIFT, SAMPLING_ROOT))
     return model
 
 
-def own_prior(rng, n):
+def user_defined_prior(rng, n):
     state = 1.0 + rng.standard_normal((n, 3))
     path = [state]
-    for matrix in TURN:
+    for matrix in TRANSITION:
         state = state @ matrix.T + [0.1, 0.0, -0.1] + np.sqrt(0.2) * rng.standard_normal((n, 3))
         path.append(state)
     moods = np.stack(path, axis=1)
-    rho = moods @ READ + SHIFT + np.einsum("tij,ntj->nti", WIDTH, rng.standard_normal((n, TIMES, FEATURES)))
+    rho = moods @ READ + SHIFT + np.einsum("tij,ntj->nti", SAMPLING_ROOT, rng.standard_normal((n, TIMES, FEATURES)))
     return {"moods": moods, "rho": rho}, rho, ALPHA
 
 
@@ -191,8 +191,10 @@ def learner(draws_rho=True):
     with pm.Model() as model:
         strength = pm.LogNormal("strength", 0.5, 0.6)
         rho_env = pm.MvNormal("rho_env", MEAN, START)
-        reward = LinearReward("reward", rho_env, TAKEN, SIGMA)
-        beliefs = bayesian_learning(isotropic_belief(-MEAN, SIGMA**2 / strength, FEATURES), TAKEN, reward, SIGMA)
+        reward = LinearReward("reward", rho_env, CHOSEN_CONTEXT, SIGMA)
+        beliefs = bayesian_learning(
+            isotropic_belief(-MEAN, SIGMA**2 / strength, FEATURES), CHOSEN_CONTEXT, reward, SIGMA
+        )
         choose(BeliefSample("rho", beliefs.mean, beliefs.root) if draws_rho else beliefs.mean)
     return model
 
@@ -200,7 +202,7 @@ def learner(draws_rho=True):
 def learner_prior(rng, n, draws_rho=True):
     log_strength = 0.5 + 0.6 * rng.standard_normal(n)
     rho_env = MEAN + rng.standard_normal((n, FEATURES)) @ np.linalg.cholesky(START).T
-    reward = rho_env @ TAKEN.T + SIGMA * rng.standard_normal((n, TIMES))
+    reward = rho_env @ CHOSEN_CONTEXT.T + SIGMA * rng.standard_normal((n, TIMES))
     precision = np.exp(log_strength)[:, None, None] / SIGMA**2 * np.eye(FEATURES)
     linear = -np.einsum("nij,j->ni", precision, MEAN)
     rho = np.empty((n, TIMES, FEATURES))
@@ -210,8 +212,8 @@ def learner_prior(rng, n, draws_rho=True):
         if draws_rho:
             noise = rng.standard_normal((n, FEATURES))
             rho[:, t] += np.einsum("nij,nj->ni", np.linalg.cholesky(covariance), noise)
-        precision = precision + np.outer(TAKEN[t], TAKEN[t]) / SIGMA**2
-        linear = linear + reward[:, t, None] * TAKEN[t] / SIGMA**2
+        precision = precision + np.outer(CHOSEN_CONTEXT[t], CHOSEN_CONTEXT[t]) / SIGMA**2
+        linear = linear + reward[:, t, None] * CHOSEN_CONTEXT[t] / SIGMA**2
     values = {"strength_log__": log_strength, "rho_env": rho_env, "reward": reward}
     return (values | {"rho": rho} if draws_rho else values), rho, ALPHA
 
@@ -226,11 +228,11 @@ def greedy_learner_prior(rng, n):
 
 CASES = {
     walk: walk_prior,
-    walk_without_strays: walk_without_strays_prior,
+    walk_without_rho: walk_without_rho_prior,
     walk_with_scales_learnt: walk_with_scales_learnt_prior,
     reverting: reverting_prior,
     smooth: smooth_prior,
-    own: own_prior,
+    user_defined: user_defined_prior,
     folds: folds_prior,
     constant: constant_prior,
     learner: learner_prior,
@@ -238,23 +240,23 @@ CASES = {
 }
 
 
-def posterior_by_definition(prior, draws=200_000):
-    """Prior draws weighted by the likelihood of the choices, then resampled."""
+def posterior_by_importance_sampling(prior, draws=200_000):
+    """Prior draws weighted by the likelihood of the choices, then resampled; and the log evidence."""
     rng = np.random.default_rng(8)
     values, rho, alpha = prior(rng, draws)
     utility = np.where(AVAILABLE, alpha * np.einsum("tak,ntk->nta", CONTEXT, rho), -np.inf)
-    taken = np.take_along_axis(utility, CHOSEN[None, :, None], axis=-1)[..., 0]
-    weight = np.exp((taken - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
+    chosen_utility = np.take_along_axis(utility, CHOSEN[None, :, None], axis=-1)[..., 0]
+    weight = np.exp((chosen_utility - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
     kept = rng.choice(draws, size=draws // 10, p=weight / weight.sum())
-    return flat({name: value[kept] for name, value in values.items()}), np.log(weight.mean())
+    return to_columns({name: value[kept] for name, value in values.items()}), np.log(weight.mean())
 
 
-def flat(values):
+def to_columns(values):
     return np.concatenate([value.reshape(len(value), -1) for value in values.values()], axis=1)[None]
 
 
 def engine(model, **options):
-    """The engine with a generator of its own, so that a test ends as it ended the last time."""
+    """The engine with its own seeded generator, so that tests are reproducible."""
     (step,) = engine_step(model, **options)
     step.rng = np.random.default_rng(5)
     return step
@@ -272,18 +274,18 @@ def run_chain(step, point, tune, draws):
 
 
 @pytest.mark.parametrize("declare", CASES, ids=lambda case: case.__name__)
-def test_the_engine_agrees_with_the_posterior_from_its_definition(declare):
+def test_the_engine_agrees_with_importance_sampling(declare):
     model = declare()
     step = engine(model)
     path, _ = run_chain(step, model.initial_point(), 400, 8000)
-    expected, _ = posterior_by_definition(CASES[declare])
+    expected, _ = posterior_by_importance_sampling(CASES[declare])
     names = list(CASES[declare](np.random.default_rng(0), 1)[0])
-    found = flat({name: np.array([point[name] for point in path]) for name in names})
-    assert np.abs(z_scores(expected, found)).max() < 4.8
+    sampled = to_columns({name: np.array([point[name] for point in path]) for name in names})
+    assert np.abs(z_scores(expected, sampled)).max() < 4.8
 
 
 @pytest.mark.parametrize("declare", [walk, learner], ids=lambda case: case.__name__)
-def test_beliefs_have_the_same_posterior_when_rho_is_left_out(declare):
+def test_beliefs_have_the_same_posterior_without_rho(declare):
     model = declare()
     with_rho, without = ({}, {})
     for kept, draws_rho in ((with_rho, True), (without, False)):
@@ -291,11 +293,11 @@ def test_beliefs_have_the_same_posterior_when_rho_is_left_out(declare):
         path, _ = run_chain(step, model.initial_point(), 400, 6000)
         for name in set(path[0]) - {"rho"}:
             kept[name] = np.array([point[name] for point in path])
-    assert np.abs(z_scores(flat(with_rho), flat(without))).max() < 4.5
+    assert np.abs(z_scores(to_columns(with_rho), to_columns(without))).max() < 4.5
 
 
-def test_a_point_that_others_have_changed_is_taken_up():
-    """With hyperparameters moved by another step the engine goes on given them."""
+def test_a_point_changed_by_another_step_is_adopted():
+    """If another step moves the hyperparameters, the engine continues given their new values."""
     model = walk_with_scales_learnt()
     with model:
         step = UtilityHMC([model["belief"], model["rho"]])
@@ -305,7 +307,7 @@ def test_a_point_that_others_have_changed_is_taken_up():
     step.stop_tuning()
 
     def log_density(point):
-        """Of the hyperparameters given belief and rho."""
+        """Log-density of the hyperparameters given belief and rho."""
         log_scale, log_alpha = point["scale_log__"], point["alpha_log__"]
         moves = np.diff(point["belief"], axis=0)
         squares = (np.linalg.solve(np.linalg.cholesky(MOVE), moves.T) ** 2).sum(axis=0) / ELAPSED
@@ -322,13 +324,13 @@ def test_a_point_that_others_have_changed_is_taken_up():
             point = proposal
         point, _ = step.step(point)
         path.append(point)
-    expected, _ = posterior_by_definition(walk_with_scales_learnt_prior)
+    expected, _ = posterior_by_importance_sampling(walk_with_scales_learnt_prior)
     names = ("scale_log__", "alpha_log__", "belief", "rho")
-    found = flat({name: np.array([entry[name] for entry in path]) for name in names})
-    assert np.abs(z_scores(expected, found)).max() < 4.8
+    sampled = to_columns({name: np.array([entry[name] for entry in path]) for name in names})
+    assert np.abs(z_scores(expected, sampled)).max() < 4.8
 
 
-def test_statistics_let_a_reader_judge_and_acceptance_comes_to_its_target():
+def test_statistics_are_reported_and_the_acceptance_rate_reaches_its_target():
     decisions = DECISIONS.isel(time=np.tile(np.arange(TIMES), 20)).assign_coords(time=np.arange(20 * TIMES))
     model = nb_icb(decisions, innovation_covariance=0.02, sampling_covariance=0.2, alpha=5.0)
     step = engine(model)
@@ -341,14 +343,14 @@ def test_statistics_let_a_reader_judge_and_acceptance_comes_to_its_target():
         accepted.append(stats["hmc_accept"])
         lengths.append(stats["hmc_path_length"])
     assert 0.9 < np.mean(accepted[600:]) < 0.99
-    for begin, path in enumerate(PATHS):
-        np.testing.assert_allclose(lengths[begin :: len(PATHS)], path, rtol=PATH_JITTER)
+    for begin, path in enumerate(PATH_LENGTHS):
+        np.testing.assert_allclose(lengths[begin :: len(PATH_LENGTHS)], path, rtol=PATH_JITTER)
     assert stats["hmc_steps"] >= 1
     assert np.isfinite(stats["hmc_energy_error"])
 
 
-def test_hyperparameters_move_where_variances_are_equal_in_many_directions():
-    """Roots by eigenvectors alone would turn at random from one proposal to the next, and nothing be accepted."""
+def test_hyperparameters_move_if_variances_are_equal_in_many_directions():
+    """Roots from eigenvectors would rotate at random between proposals, so that none would be accepted."""
     decisions = make_arrivals(60, 2, 6, seed=3).assign(chosen=("time", np.arange(60) % 2))
     with pm.Model():
         scale = pm.LogNormal("scale", 2.0, 2.0)
@@ -361,8 +363,8 @@ def test_hyperparameters_move_where_variances_are_equal_in_many_directions():
     assert 0.15 < np.mean(accepted[100:]) < 0.6
 
 
-def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
-    """A chain that once jumped to a strength of exp(-50) never came back: rounding decides there, not the posterior."""
+def test_the_scale_of_hyperparameter_proposals_is_bounded():
+    """After a few lucky moves a chain could jump to a strength of exp(-50), where rounding dominates, and stay."""
     model = walk_with_scales_learnt()
     step = engine(model)
     point, (stats,) = step.step(model.initial_point())
@@ -371,8 +373,8 @@ def test_lucky_moves_at_the_start_do_not_make_jumps_of_any_length():
     assert np.exp(step.hyper_log_scale) < 3 * 2.4 / np.sqrt(2)
 
 
-def test_a_chain_that_is_stuck_keeps_its_gaussian_until_it_has_moved():
-    """From one place far out, seen again and again, a Gaussian would be made in which nothing ever moves."""
+def test_a_chain_that_is_stuck_keeps_its_reference_until_it_moves():
+    """A reference from repeated visits to one distant position would make every proposal fail."""
     model = walk()
     step = engine(model)
     point, (stats,) = step.step(model.initial_point())
@@ -387,27 +389,27 @@ def test_a_chain_that_is_stuck_keeps_its_gaussian_until_it_has_moved():
     assert step._data is not before
 
 
-def test_chains_start_overdispersed_and_go_on_from_the_point_when_they_do_not_tune():
+def test_chains_start_overdispersed_or_without_tuning_from_the_given_point():
     model = walk()
     step = engine(model)
-    posterior, _ = posterior_by_definition(walk_prior)
+    posterior, _ = posterior_by_importance_sampling(walk_prior)
     spread = posterior[0].std(axis=0)[: TIMES * FEATURES]
     starts = []
     for _ in range(80):
-        step.began, step.tune = False, True
-        step._begin(model.initial_point())
-        starts.append(step._tell()["belief"].ravel())
+        step.started, step.tune = False, True
+        step._start_chain(model.initial_point())
+        starts.append(step._point_from_noise()["belief"].ravel())
     assert (np.std(starts, axis=0) > 1.3 * spread).all()
 
-    step.began = step.tune = False
+    step.started = step.tune = False
     point = {"belief": np.full((TIMES, FEATURES), 0.3), "rho": np.full((TIMES, FEATURES), 0.7)}
-    step._begin(point)
-    told = step._tell()
-    np.testing.assert_allclose(told["belief"], point["belief"], atol=1e-10)
-    np.testing.assert_allclose(told["rho"], point["rho"], atol=1e-10)
+    step._start_chain(point)
+    recovered = step._point_from_noise()
+    np.testing.assert_allclose(recovered["belief"], point["belief"], atol=1e-10)
+    np.testing.assert_allclose(recovered["rho"], point["rho"], atol=1e-10)
 
 
-def test_what_is_not_linear_and_gaussian_is_left_to_others():
+def test_models_that_are_not_linear_and_gaussian_are_not_recognised():
     with pm.Model() as curved:
         belief = WienerProcess("belief", MEAN, START, MOVE, ELAPSED)
         choose(pm.math.exp(belief))
@@ -427,7 +429,7 @@ def test_what_is_not_linear_and_gaussian_is_left_to_others():
         UtilityHMC([curved["belief"]])
 
 
-def test_a_hyperparameter_that_others_read_too_is_left_to_pymc():
+def test_a_hyperparameter_of_other_variables_is_sampled_by_pymc():
     with pm.Model() as model:
         scale = pm.LogNormal("scale")
         pm.Normal("measured", scale, observed=1.0)
@@ -438,21 +440,22 @@ def test_a_hyperparameter_that_others_read_too_is_left_to_pymc():
 
 # Simulation-based calibration (Talts et al., 2018): ranks of the truth among posterior draws are uniform.
 
-
 LATENTS = {"nb_icb": ["belief"], "b_icb": ["rho_env", "reward"], "hierarchical_nb_icb": ["trend", "deviation"]}
 
 
 def free_choice(actions, kind):
-    """A belief model with one hyperparameter and the choice left free, so that one step serves for all replicates."""
+    """A belief model with one hyperparameter and a free choice, so that one step can be used for all replicates."""
     data = make_arrivals(20, actions, FEATURES, seed=7, share_available=1.0 if actions == 2 else 0.8)
-    context, felt = data["context"].values, data["context"].values[:, 0]
+    context, chosen_context = data["context"].values, data["context"].values[:, 0]
     with pm.Model() as model:
         scale = pm.LogNormal("scale", 0.0, 0.7)
-        root = np.linalg.cholesky(STRAY)
+        root = np.linalg.cholesky(SAMPLING)
         if kind == "b_icb":
             rho_env = pm.MvNormal("rho_env", MEAN, START)
-            reward = LinearReward("reward", rho_env, felt, SIGMA)
-            beliefs = bayesian_learning(isotropic_belief(-MEAN, SIGMA**2 / scale, FEATURES), felt, reward, SIGMA)
+            reward = LinearReward("reward", rho_env, chosen_context, SIGMA)
+            beliefs = bayesian_learning(
+                isotropic_belief(-MEAN, SIGMA**2 / scale, FEATURES), chosen_context, reward, SIGMA
+            )
             belief, root = beliefs.mean, beliefs.root
         else:
             (name, *_) = LATENTS[kind]
@@ -479,7 +482,7 @@ def test_simulation_based_calibration(actions, kind):
     truth = dict(zip(("scale", *names, "rho", "chosen"), truths, strict=True))
     initial, ranks = model.initial_point(), []
     for i in range(replicates):
-        step.began, step.tune, step.steps = False, True, 0
+        step.started, step.tune, step.steps = False, True, 0
         path, _ = run_chain(step, initial | {"chosen": truth["chosen"][i]}, 80, kept * thinning)
         thinned = path[thinning - 1 :: thinning]
         rank = [sum(np.exp(point["scale_log__"]) < truth["scale"][i] for point in thinned)]

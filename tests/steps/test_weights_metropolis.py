@@ -1,4 +1,4 @@
-"""The paper's random walk over weights that are constant within folds."""
+"""The paper's random-walk sampler of weights that are constant within folds."""
 
 import numpy as np
 import pymc as pm
@@ -20,14 +20,14 @@ PRIOR = {"prior_mean": MEAN, "prior_covariance": SPREAD}
 
 @pytest.fixture(scope="module")
 def decisions():
-    """Seven decisions between three candidates, a fifth of the slots empty."""
+    """Seven decisions between three candidates, with a fifth of the slots empty."""
     arrivals = make_arrivals(7, 3, 2, seed=1, share_available=0.8)
     available = arrivals["available"].values
     chosen = np.where(available, np.random.default_rng(5).random(available.shape), -1).argmax(axis=1)
     return arrivals.assign(chosen=("time", chosen))
 
 
-def walked(model, draws=2500, **options):
+def sample_walk(model, draws=2500, **options):
     with model:
         step = WeightsMetropolis([model["weights"]], sweeps=5, **options)
         sampled = pm.sample(
@@ -45,14 +45,14 @@ def walked(model, draws=2500, **options):
 
 
 def importance_sampled(decisions, fold, sharpness=1.0, draws=150_000):
-    """The same posterior from its definition alone: prior draws, weighted by the likelihood, then resampled."""
+    """The same posterior by importance sampling: prior draws, weighted by the likelihood, then resampled."""
     rng = np.random.default_rng(8)
     folds = fold.max() + 1
     weights = MEAN + rng.standard_normal((draws, folds, 2)) @ np.linalg.cholesky(SPREAD).T
     utility = ALPHA * np.einsum("tak,ntk->nta", decisions["context"].values, weights[:, fold])
     utility = np.where(decisions["available"].values, utility * np.reshape(sharpness, (-1, 1)), -np.inf)
-    taken = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
-    weight = np.exp((taken - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
+    chosen_utility = np.take_along_axis(utility, decisions["chosen"].values[None, :, None], axis=-1)[..., 0]
+    weight = np.exp((chosen_utility - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
     return weights[rng.choice(draws, size=draws // 10, p=weight / weight.sum())][None]
 
 
@@ -66,8 +66,8 @@ def importance_sampled(decisions, fold, sharpness=1.0, draws=150_000):
     ],
     ids=["B-IRL", "2-fold IRL", "I-SPI", "I-SPI, sharpening"],
 )
-def test_the_walk_agrees_with_the_posterior_from_its_definition(decisions, declare, options, fold, sharpness):
-    draws = walked(declare(decisions, alpha=ALPHA, **PRIOR, **options), scale=0.9)
+def test_the_walk_agrees_with_importance_sampling(decisions, declare, options, fold, sharpness):
+    draws = sample_walk(declare(decisions, alpha=ALPHA, **PRIOR, **options), scale=0.9)
     assert np.abs(z_scores(importance_sampled(decisions, fold, sharpness), draws)).max() < 4.5
 
 
@@ -87,10 +87,10 @@ def test_the_walk_agrees_with_nuts_on_the_same_graph(decisions, declare, options
             compute_convergence_checks=False,
         )
     nuts = group(sampled, "posterior")["weights"].values
-    assert np.abs(z_scores(nuts, walked(model, scale=0.9))).max() < 4.5
+    assert np.abs(z_scores(nuts, sample_walk(model, scale=0.9))).max() < 4.5
 
 
-def test_it_is_used_where_the_paper_s_kernel_is_asked_for_and_never_picked_by_itself(decisions):
+def test_it_is_used_for_the_kernel_of_the_paper_and_never_assigned_automatically(decisions):
     model = b_irl(decisions)
     (sweep,) = alternating_steps(model, kernel="paper", sweeps=10)
     assert [type(step) for step in sweep.methods] == [WeightsMetropolis]
@@ -99,9 +99,9 @@ def test_it_is_used_where_the_paper_s_kernel_is_asked_for_and_never_picked_by_it
     assert not any(isinstance(step, WeightsMetropolis) for step in alternating_steps(model))
 
 
-def test_proposals_are_those_of_the_paper_at_either_temperature(decisions):
-    alone = decisions["available"] & (decisions["action"] == decisions["chosen"])
-    nothing_to_choose = decisions.assign(available=alone)
+def test_proposals_have_the_scale_of_the_paper_at_either_alpha(decisions):
+    only_chosen = decisions["available"] & (decisions["action"] == decisions["chosen"])
+    nothing_to_choose = decisions.assign(available=only_chosen)
     for alpha, expected in [(20.0, 0.005), (2.0, 0.05)]:
         with pytest.warns(InputWarning):
             model = b_irl(nothing_to_choose, alpha=alpha, prior="flat")
@@ -114,13 +114,13 @@ def test_proposals_are_those_of_the_paper_at_either_temperature(decisions):
         assert np.std(moves) == pytest.approx(expected, rel=0.1)
 
 
-def test_the_start_is_minus_one_kth_under_either_prior(decisions):
+def test_the_initial_value_is_minus_one_kth_with_either_prior(decisions):
     for prior in ("gaussian", "flat"):
         start = m_fold_irl(decisions, folds=1, prior=prior).initial_point()["weights"]
         np.testing.assert_array_equal(start, np.full((1, 2), -0.5))
 
 
-def test_a_temperature_that_is_a_variable_is_followed(decisions):
+def test_an_alpha_that_is_a_variable_is_used(decisions):
     model = b_irl(decisions, alpha=pm.HalfNormal.dist(20.0))
     with model:
         step = WeightsMetropolis([model["weights"]], rng=1, sweeps=500, scale=0.2)
@@ -129,7 +129,7 @@ def test_a_temperature_that_is_a_variable_is_followed(decisions):
     assert step.step(sharp)[1][0]["weights_accept"] < 0.8 * step.step(mild)[1][0]["weights_accept"]
 
 
-def test_weights_that_are_read_in_another_way_are_refused(decisions):
+def test_weights_that_enter_the_utility_in_another_way_are_rejected(decisions):
     context, available = decisions["context"].values, decisions["available"].values
     chosen = decisions["chosen"].values
     with pm.Model() as model:
