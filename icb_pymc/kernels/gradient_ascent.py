@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Optimiser(Protocol):
-    """What turns gradients into steps."""
+    """Turns gradients into steps."""
 
     def step(self, gradient: np.ndarray) -> np.ndarray:
         """The step to take."""
@@ -43,32 +43,32 @@ class RMSprop:
         return self.learning_rate * gradient / (np.sqrt(self.square) + 1e-8)
 
 
-class Summit(NamedTuple):
-    """The best point met, its value, how many steps were made, and whether the last `patience` brought nothing."""
+class Maximum(NamedTuple):
+    """The best point visited, its value, the number of steps, and whether the last `patience` did not improve it."""
 
     point: np.ndarray
     value: float
     steps: int
-    settled: bool
+    has_converged: bool
 
 
-def climb(
+def maximise(
     value_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     optimiser: Optimiser,
     *,
-    most: int,
+    max_steps: int,
     patience: int | None = None,
-) -> Summit:
-    """Follow the gradient for `most` steps, or until `patience` of them in a row bring nothing."""
+) -> Maximum:
+    """Follow the gradient for `max_steps` steps, or until `patience` steps in a row bring no improvement."""
     point = start.copy()
     best, highest, last_gain = point, -np.inf, 0
-    for steps in range(most + 1):
+    for steps in range(max_steps + 1):
         value, gradient = value_and_gradient(point)
         if value > highest:
             best, highest, last_gain = point, value, steps
         if patience is not None and steps - last_gain >= patience:
-            return Summit(best, highest, steps, True)
-        if steps < most:
+            return Maximum(best, highest, steps, True)
+        if steps < max_steps:
             point = point + optimiser.step(gradient)
-    return Summit(best, highest, most, False)
+    return Maximum(best, highest, max_steps, False)
