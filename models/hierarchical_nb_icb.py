@@ -75,7 +75,8 @@ def hierarchical_nb_icb(
     Raises
     ------
     InputError
-        If the decisions do not contain `decider`, or deviations move but start with zero covariance.
+        If the decisions are not valid or do not contain `decider`, the unit of time does not fit their times, or
+        deviations move but start with zero covariance.
 
     Examples
     --------

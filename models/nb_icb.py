@@ -63,6 +63,11 @@ def nb_icb(
     -------
     pm.Model
 
+    Raises
+    ------
+    InputError
+        If the decisions are not valid, or the unit of time does not fit their times.
+
     Examples
     --------
     >>> import icb_pymc

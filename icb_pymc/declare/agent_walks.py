@@ -64,7 +64,7 @@ class AgentWalks(Continuous):
     innovation_covariance : tensor (feature, feature)
         M: covariance of the innovation over one unit of time.
     elapsed : tensor (time - 1,)
-        Delta_t, the time between consecutive decisions of any agents.
+        Delta_t, the time between consecutive decisions, of all agents together.
     decider : tensor of int (time,)
         j(t), the agent that decides.
     """

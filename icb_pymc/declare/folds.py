@@ -123,5 +123,5 @@ def has_proper_posterior(contrasts: np.ndarray) -> bool:
     if rows <= features or np.linalg.matrix_rank(contrasts) < features:
         return False
     slope = contrasts.sum(axis=0)
-    steepest = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
-    return bool(steepest.fun > -1e-9 * np.abs(contrasts).sum())
+    solution = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
+    return bool(solution.fun > -1e-9 * np.abs(contrasts).sum())

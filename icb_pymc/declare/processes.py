@@ -93,12 +93,14 @@ class WienerProcess(Continuous):
 
     Examples
     --------
+    Three decisions, the last after a longer gap, and the log-density of a walk that stays at zero:
+
     >>> import numpy as np
     >>> import pymc as pm
     >>> from icb_pymc.declare import WienerProcess
     >>> walk = WienerProcess.dist(np.zeros(2), np.eye(2), 0.1 * np.eye(2), elapsed=[1.0, 30.0])
-    >>> pm.draw(walk, random_seed=1).shape
-    (3, 2)
+    >>> round(float(pm.logp(walk, np.zeros((3, 2))).eval()), 3)
+    -4.31
     """
 
     rv_type = WienerProcessRV
@@ -203,13 +205,14 @@ class LinearProcess(Continuous):
 
     Examples
     --------
-    A first-order autoregression of five states:
+    A first-order autoregression of five states, and the log-density of a path that stays at zero:
 
+    >>> import numpy as np
     >>> import pymc as pm
     >>> from icb_pymc.declare import LinearProcess
     >>> path = LinearProcess.dist([0.0], [[1.0]], [[0.9]], [[0.19]], steps=4)
-    >>> pm.draw(path, random_seed=1).shape
-    (5, 1)
+    >>> round(float(pm.logp(path, np.zeros((5, 1))).eval()), 3)
+    -1.273
     """
 
     rv_type = LinearProcessRV
@@ -290,9 +293,9 @@ def mean_reverting(name: str, mean: Any, covariance: Any, memory: Any, elapsed: 
     >>> import numpy as np
     >>> import pymc as pm
     >>> import icb_pymc
-    >>> with pm.Model():
+    >>> with pm.Model() as model:
     ...     belief = icb_pymc.mean_reverting("belief", np.zeros(2), 0.1 * np.eye(2), memory=50.0, elapsed=np.ones(9))
-    >>> pm.draw(belief, random_seed=1).shape
+    >>> model.initial_point()["belief"].shape
     (10, 2)
     """
     center, spread = (pt.as_tensor(p, dtype="float64") for p in (mean, covariance))
@@ -347,11 +350,11 @@ def smooth_walk(
     >>> import pymc as pm
     >>> import icb_pymc
     >>> one = np.eye(2)
-    >>> with pm.Model():
+    >>> with pm.Model() as model:
     ...     state = icb_pymc.smooth_walk("state", np.zeros(2), one, 0.1 * one, 0.01 * one, elapsed=np.ones(9))
     ...     belief = pm.Deterministic("belief", state[:, :2])
-    >>> pm.draw(belief, random_seed=1).shape
-    (10, 2)
+    >>> model.initial_point()["state"].shape
+    (10, 4)
     """
     mean, start, slope, innovation, gaps = (
         pt.as_tensor(p, dtype="float64")
