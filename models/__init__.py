@@ -1,4 +1,4 @@
-"""The catalogue: one file is one declared model, read top to bottom like the paper's equations."""
+"""The models of the paper: each file declares one, and reads from top to bottom like the paper's equations."""
 
 from . import agents, irl
 from .b_icb import b_icb

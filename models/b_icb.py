@@ -1,4 +1,4 @@
-"""B-ICB: a Bayesian learner, whose rewards were never seen (Algorithm 1)."""
+"""B-ICB: a Bayesian learner whose rewards were not observed (Algorithm 1)."""
 
 from functools import partial
 from typing import Any
@@ -42,20 +42,36 @@ def b_icb(
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     sigma : number
-        Standard deviation of a reward. It, alpha, the start mean and the strength may be distributions, such as
-        ``pm.HalfNormal.dist(1)``, or expressions of variables of the model in whose context this is called.
+        Standard deviation of a reward. Like alpha, `start_mean` and `strength` it may be a distribution, such as
+        ``pm.HalfNormal.dist(1)``, or an expression of variables of the model in whose context this is called.
     alpha : number
         Inverse temperature of the softmax.
-    rho_env_mean, rho_env_covariance : number, vector or matrix
-        Gaussian prior of rho_env; by default N(-1/k, (2/k)^2 I), wide for weights that sum to one.
-    start_mean : number or vector
-        mu_1; by default -1/k.
-    strength : number
-        s in Sigma_1 = sigma^2 / s I: the agent begins as sure as after s observations of unit length; by default
-        log-normal around 10, with a factor of 4.5 either way at one standard deviation.
-    start_covariance : matrix, optional
-        Sigma_1 in full, in place of a strength.
+    rho_env_mean : number or vector, optional
+        Mean of the Gaussian prior of rho_env; -1/k by default.
+    rho_env_covariance : number, vector or matrix, optional
+        Covariance of that prior; (2/k)^2 I by default, wide for weights that sum to one.
+    start_mean : number or vector, optional
+        mu_1; -1/k by default.
+    strength : number, optional
+        s in Sigma_1 = sigma^2 / s I: the agent begins as certain as after s observations of unit length. Log-normal by
+        default, with median 10 and a factor of 4.5 either way at one standard deviation.
+    start_covariance : number, vector or matrix, optional
+        Sigma_1 itself, instead of a strength.
+
+    Returns
+    -------
+    pm.Model
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> icb_pymc.models.b_icb(decisions).free_RVs
+    [strength, rho_env, reward, rho]
+    >>> icb_pymc.models.b_icb(decisions, strength=10.0).free_RVs
+    [rho_env, reward, rho]
     """
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
@@ -78,14 +94,14 @@ def b_icb(
     return model
 
 
-def em_settings(decisions: xr.Dataset, given: dict[str, Any], *, as_published: bool) -> dict[str, Any]:
-    """Settings of Algorithm 1: the priors above as gradients, or as published flat ones and a least-squares step."""
+def em_settings(decisions: xr.Dataset, hyperparameters: dict[str, Any], *, as_published: bool) -> dict[str, Any]:
+    """Settings of Algorithm 1: gradient steps under the priors above, or as published, least squares without priors."""
     for name in ("strength", "start_covariance", "rho_env_covariance"):
-        if given.get(name) is not None:
-            raise InputError(f"'{name}' is not for EM, which learns the strength itself; use method 'mcmc'.")
+        if hyperparameters.get(name) is not None:
+            raise InputError(f"'{name}' cannot be set for EM, which estimates the strength itself; use method 'mcmc'.")
     if as_published:
-        return given | {"least_squares": True, "as_printed": True}
-    return given | {
+        return hyperparameters | {"least_squares": True, "as_printed": True}
+    return hyperparameters | {
         "rho_env_variance": (2 / decisions.sizes["feature"]) ** 2,
         "log_strength_mean": STRENGTH[0],
         "log_strength_variance": STRENGTH[1] ** 2,

@@ -36,42 +36,65 @@ def hierarchical_nb_icb(
     start_covariance: Any = None,
     unit_of_time: str | None = None,
 ) -> pm.Model:
-    """trend_t ~ N(trend_{t-1}, Sigma_B), belief_t = trend_t + deviation of who decides, rho_t ~ N(belief_t, Sigma_P).
+    """trend_t ~ N(trend_{t-1}, Sigma_B), belief_t = trend_t + delta_j(t), rho_t ~ N(belief_t, Sigma_P).
 
-    `belief` (time, feature) is that of whoever decided at t, `trend` (time, feature) what all share, and `deviation`
-    that of each agent (agent, feature) or, where deviations move, of whoever decided at t (time, feature).
+    Here j(t) is the agent that decides at t. `belief` (time, feature) is the belief of that agent, `trend`
+    (time, feature) is common to all, and `deviation` is delta_j of each agent (agent, feature) or, if deviations move,
+    that of the agent that decides at t (time, feature).
 
     Parameters
     ----------
     decisions : Dataset
-        With `decider`: who decided.
+        Decisions with `decider`, or such arrivals to simulate.
     innovation_covariance : number, vector or matrix
-        Sigma_B: how far the trend moves from one decision to the next, whoever makes them. Like the other covariances
-        and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the
-        model in whose context this is called.
+        Sigma_B: how far the trend moves from one decision to the next, of the same agent or of another. Like the other
+        covariances and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of
+        variables of the model in whose context this is called.
     deviation_covariance : number, vector or matrix
-        D: how far agents are from the trend (at their first decision, if deviations move). Zero: all follow the trend,
-        and there is no `deviation`.
+        D: how far agents deviate from the trend (at their first decision, if deviations move). Zero: all follow the
+        trend, and there is no `deviation`.
     deviation_innovation_covariance : number, vector or matrix
-        How far each agent's deviation moves from one decision to the next, whoever makes them. Zero: it stays.
+        How far each agent's deviation moves from one decision to the next, of the same agent or of another. Zero:
+        deviations are constant.
     sampling_covariance : number, vector or matrix
-        Sigma_P: how far rho_t strays from the belief. Zero: rho_t is the belief itself.
+        Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself.
     alpha : number
         Inverse temperature of the softmax.
-    start_mean, start_covariance : number, vector or matrix
-        Of the first trend; by default the covariance is one innovation.
+    start_mean : number or vector
+        Mean of the first trend.
+    start_covariance : number, vector or matrix, optional
+        Covariance of the first trend; Sigma_B by default.
     unit_of_time : str, optional
-        With it, e.g. ``"30D"``, innovations are per unit of time and not per decision. Decisions at the same time then
-        count as a thousandth of a unit apart.
+        With it, e.g. ``"30D"``, innovations are per unit of time instead of per decision. Decisions at the same time
+        then count as a thousandth of a unit apart.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the decisions are not valid or do not contain `decider`, the unit of time does not fit their times, or
+        deviations move but start with zero covariance.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> context = [[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 1], agent=["Turin", "Lyon"])
+    >>> icb_pymc.models.hierarchical_nb_icb(decisions).free_RVs
+    [trend, deviation, rho]
     """
     if "decider" not in decisions:
         raise InputError(
-            "hierarchical_nb_icb needs to know who decided: give from_arrays `agent`, or a table a column 'agent' (or "
-            "name it with --agent)."
+            "hierarchical_nb_icb needs to know who decided: pass `agent` to from_arrays, or add a column 'agent' to "
+            "the table (or name it with --agent)."
         )
     if is_zero(deviation_covariance) and not is_zero(deviation_innovation_covariance):
         raise InputError(
-            "deviation_covariance is zero, but deviations are to move: give it a small positive value to start from."
+            "deviation_covariance is zero, but deviation_innovation_covariance is not: give deviations a small "
+            "positive covariance to start from."
         )
     with decisions_model(decisions) as model:
         features, dims = decisions.sizes["feature"], ("time", "feature")
@@ -101,8 +124,8 @@ def hierarchical_nb_icb(
         else:
             spread = covariance("deviation_covariance", deviation_covariance)
             moves = covariance("deviation_innovation_covariance", deviation_innovation_covariance)
-            shown = AgentWalks("deviation", spread, moves, elapsed, decider, dims=dims)
-            belief = pm.Deterministic("belief", trend + shown, dims=dims)
+            deviation = AgentWalks("deviation", spread, moves, elapsed, decider, dims=dims)
+            belief = pm.Deterministic("belief", trend + deviation, dims=dims)
         if is_zero(sampling_covariance):
             rho = pm.Deterministic("rho", belief, dims=dims)
         else:

@@ -1,4 +1,4 @@
-"""NB-ICB: beliefs are a random walk, whatever the agent learns from (Algorithm 2)."""
+"""NB-ICB: beliefs are a random walk; how the agent learns is left open (Algorithm 2)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,21 +40,43 @@ def nb_icb(
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     innovation_covariance : number, vector or matrix
         Sigma_B: how far beliefs move between decisions. Like Sigma_P and alpha it may be a distribution, such as
         ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the model in whose context this is called.
     sampling_covariance : number, vector or matrix
-        Sigma_P: how far rho_t strays from the belief. Zero: rho_t is the belief itself (a dynamic logit).
+        Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself (a dynamic logit).
     alpha : number
         Inverse temperature of the softmax.
-    start_mean, start_covariance : number, vector or matrix
-        Of the first belief; by default the covariance is one innovation, as in the paper.
+    start_mean : number or vector
+        Mean of the first belief.
+    start_covariance : number, vector or matrix, optional
+        Covariance of the first belief; by default Sigma_B, as in the paper.
     unit_of_time : str, optional
-        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, Sigma_B is per unit of time and not
-        per decision, so that a gap of a year is not one step.
+        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, Sigma_B is per unit of time instead of
+        per decision, so that beliefs may move further in a longer gap.
     mean_reward : callable, optional
-        ``mean_reward(rho, context)`` (time, action) in place of <rho, x>: rewards need not be linear. For rewards
-        that are linear in other features, `icb_pymc.map_features` of the decisions is faster.
+        ``mean_reward(rho, context)`` (time, action) instead of <rho, x>, for rewards that are not linear. If they are
+        linear in other features, `icb_pymc.map_features` of the decisions is faster.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the decisions are not valid, or the unit of time does not fit their times.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> icb_pymc.models.nb_icb(decisions).free_RVs
+    [belief, rho]
+    >>> import pymc as pm
+    >>> icb_pymc.models.nb_icb(decisions, alpha=pm.HalfNormal.dist(20.0), sampling_covariance=0.0).free_RVs
+    [alpha, belief]
     """
     with decisions_model(decisions) as model:
         features = decisions.sizes["feature"]
@@ -82,7 +104,7 @@ def nb_icb(
 
 
 def paper(decisions: xr.Dataset) -> Preset:
-    """The published experiments: start at -1/k, moves of all weights together damped a hundredfold."""
+    """The published experiments: start at -1/k; the variance of a common shift of all weights is 100 times smaller."""
     features = decisions.sizes["feature"]
     damped = np.eye(features) - 0.99 / features
     hyperparameters = {

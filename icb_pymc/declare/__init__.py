@@ -1,10 +1,14 @@
 """The vocabulary that models are written in: PyMC distributions and functions. Nothing is sampled here.
 
-- `model`: decisions as data of a model, hyperparameters, the environment, the choice; `spec`: what else a model says.
-- `beliefs`, `learning`, `rewards`: agents that learn, with `linearity` and `affine` (which of them the engine knows).
+- `model`: decisions as data of a model, hyperparameters, the environment, the choice.
+- `spec`: what the suite must know about a model beyond its graph.
 - `choice`: utilities and the softmax.
-- `processes`, `agent_walks`: beliefs that move by themselves; `priors`, `folds`, `change_points`: constant preferences.
-- `pairwise_ranking`: the likelihood of T-REX. `graph`: read a PyMC graph; `scan_over_time`: loops over decisions.
+- `learning`: agents that learn, from `beliefs` and `rewards`.
+- `linearity`, `affine`: which learners the engine can sample.
+- `processes`, `agent_walks`: beliefs that evolve without an update rule, of one agent or of several.
+- `folds`, `priors`, `change_points`: preferences that are constant within segments.
+- `pairwise_ranking`: the likelihood of T-REX.
+- `graph`, `scan_over_time`: read a PyMC graph; loop over decisions.
 """
 
 from icb_pymc.declare.beliefs import (
@@ -21,10 +25,10 @@ from icb_pymc.declare.learning import learn, starting_belief
 from icb_pymc.declare.model import (
     choose,
     chosen_context,
+    decision_numbers,
     decisions_model,
     follow,
     hyperparameter,
-    numbers_of_decisions,
     true_preferences,
     uniform_preferences,
 )
@@ -49,6 +53,7 @@ __all__ = [
     "choose",
     "chosen_context",
     "constant_within",
+    "decision_numbers",
     "decisions_model",
     "follow",
     "hyperparameter",
@@ -56,7 +61,6 @@ __all__ = [
     "learn",
     "linear_utility",
     "mean_reverting",
-    "numbers_of_decisions",
     "smooth_walk",
     "spec_of",
     "specify",

@@ -1,4 +1,4 @@
-"""Whether a graph is affine in some of its variables, judged by its operations and not by trial values."""
+"""Whether a graph is affine in some of its variables, decided by its operations and not by trial values."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 
 # Ops by class name, which both PyTensor lines share, and the inputs that each is jointly linear in given the others (an
-# empty tuple: all of them). What is not listed counts as nonlinear, so that such models go to NUTS.
+# empty tuple: all of them). An op that is not listed counts as nonlinear, and such models are sampled by NUTS.
 LINEAR_IN: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("Add", "Sub", "Neg", "Identity", "Cast", "Sum", "Join", "MakeVector", "DimShuffle"), ()),
     **dict.fromkeys(("ViewOp", "DeepCopyOp", "TensorFromScalar", "ScalarFromTensor", "ExtractDiag", "AllocDiag"), ()),

@@ -1,4 +1,4 @@
-"""Random walks of several agents, each seen only when its agent decides."""
+"""Random walks of several agents, each observed only when its agent decides."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 
 class AgentWalksRV(SymbolicRandomVariable):
-    """Random graph of `AgentWalks`: all walks at all times, of which the decider's is shown."""
+    """Random graph of `AgentWalks`: all walks at all times, of which that of the decider is returned."""
 
     name = "agent_walks"
     extended_signature = "[rng],[size],(k,k),(k,k),(s),(t)->[rng],(t,k)"
@@ -30,42 +30,43 @@ class AgentWalksRV(SymbolicRandomVariable):
         rng: Any = None,
     ) -> TensorVariable:
         parameters = [pt.as_tensor(p) for p in (start_covariance, innovation_covariance, elapsed, decider)]
-        start, innovation, gaps, who = parameters
+        start, innovation, gaps, deciders = parameters
         size = normalize_size_param(size)
         batch = () if rv_size_is_none(size) else tuple(size)
-        times = pt.arange(who.shape[0])
-        noise = pm.Normal.dist(shape=(*batch, who.max() + 1, who.shape[0], start.shape[-1]), rng=rng)
+        times = pt.arange(deciders.shape[0])
+        agents = pt.arange(deciders.max() + 1)
+        noise = pm.Normal.dist(shape=(*batch, deciders.max() + 1, deciders.shape[0], start.shape[-1]), rng=rng)
         next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
         starts = noise[..., :1, :] @ pt.linalg.cholesky(start).mT
         moves = pt.sqrt(gaps)[:, None] * (noise[..., 1:, :] @ pt.linalg.cholesky(innovation).mT)
         walks = pt.cumsum(pt.concatenate([starts, moves], axis=-2), axis=-2)
-        # What a walk did before its agent came is taken off.
-        first = pt.argmax(pt.eq(who, pt.arange(who.max() + 1)[:, None]), axis=1)[who]
+        # A walk begins at the first decision of its agent: its moves before that are subtracted.
+        first = pt.argmax(pt.eq(deciders, agents[:, None]), axis=1)[deciders]
         by_agent = pt.moveaxis(walks, (-3, -2), (0, 1))
-        shown = by_agent[who, times] - by_agent[who, first] + by_agent[who, 0]
+        observed = by_agent[deciders, times] - by_agent[deciders, first] + by_agent[deciders, 0]
         inputs = [rng, size, *parameters]
-        return cls(inputs=inputs, outputs=[next_rng, pt.moveaxis(shown, 0, -2)])(*inputs)
+        return cls(inputs=inputs, outputs=[next_rng, pt.moveaxis(observed, 0, -2)])(*inputs)
 
 
 class AgentWalks(Continuous):
-    r"""Random walks around zero, one for each agent, seen (time, feature) where that agent decides.
+    r"""Random walks around zero, one for each agent; the value (time, feature) is that of the agent that decides.
 
     .. math:: \delta_{j,t} \sim N(0, D) \text{ at the first decision of } j, \quad
-        \delta_{j,t} \sim N(\delta_{j,t-1}, \Delta_t M) \text{ later}, \quad \text{shown}_t = \delta_{j(t),t}
+        \delta_{j,t} \sim N(\delta_{j,t-1}, \Delta_t M) \text{ later}, \quad \text{value}_t = \delta_{j(t),t}
 
-    What an agent's walk does between its own decisions is integrated out: there are as many values as decisions,
-    however many agents.
+    The walk of an agent between its own decisions is integrated out: there are as many values as decisions, whatever
+    the number of agents.
 
     Parameters
     ----------
     start_covariance : tensor (feature, feature)
-        D: how far agents are from zero when they first decide.
+        D: covariance of an agent's walk at its first decision.
     innovation_covariance : tensor (feature, feature)
-        M: how far each moves over one unit of time.
+        M: covariance of the innovation over one unit of time.
     elapsed : tensor (time - 1,)
-        Delta_t, the time between consecutive decisions, whoever made them.
+        Delta_t, the time between consecutive decisions, of all agents together.
     decider : tensor of int (time,)
-        j(t), who decided.
+        j(t), the agent that decides.
     """
 
     rv_type = AgentWalksRV
@@ -85,12 +86,12 @@ class AgentWalks(Continuous):
     def logp(value, start_covariance, innovation_covariance, elapsed, decider):  # type: ignore[no-untyped-def]
         steps, features = decider.shape[0], value.shape[-1]
         clock = pt.concatenate([pt.zeros(1), pt.cumsum(elapsed)])
-        # Agent by agent, each in order of time.
+        # Sort by agent, and for each agent by time.
         order = pt.argsort(decider * steps + pt.arange(steps))
-        who, seen, path = decider[order], clock[order], value[..., order, :]
-        goes_on = pt.concatenate([pt.zeros(1, dtype="bool"), pt.eq(who[1:], who[:-1])])
+        agent, times, path = decider[order], clock[order], value[..., order, :]
+        is_later = pt.concatenate([pt.zeros(1, dtype="bool"), pt.eq(agent[1:], agent[:-1])])
         before = pt.concatenate([pt.zeros_like(path[..., :1, :]), path[..., :-1, :]], axis=-2)
-        gap = pt.where(goes_on, pt.concatenate([pt.ones(1), seen[1:] - seen[:-1]]), 1.0)
+        gap = pt.where(is_later, pt.concatenate([pt.ones(1), times[1:] - times[:-1]]), 1.0)
 
         def log_density(root: TensorVariable, values: TensorVariable) -> TensorVariable:
             whitened = pt.linalg.solve_triangular(root, values.mT, lower=True, b_ndim=2)
@@ -99,4 +100,4 @@ class AgentWalks(Continuous):
         first = log_density(pt.linalg.cholesky(start_covariance), path)
         moved = log_density(pt.linalg.cholesky(innovation_covariance), (path - before) / pt.sqrt(gap)[:, None])
         moved -= 0.5 * features * pt.log(gap)
-        return pt.where(goes_on, moved, first).sum(axis=-1) - 0.5 * steps * features * np.log(2 * np.pi)
+        return pt.where(is_later, moved, first).sum(axis=-1) - 0.5 * steps * features * np.log(2 * np.pi)

@@ -1,4 +1,4 @@
-"""Parts to declare a belief model with."""
+"""Beliefs, how an agent updates them, and how it draws from them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,35 +19,90 @@ from icb_pymc.declare.scan_over_time import scan_over_time
 class GaussianBelief(NamedTuple):
     """Belief P_beta = N(mean, root root') over the reward parameter.
 
-    The covariance is kept as a square root: a rank-one update of it stays positive definite for any
-    number of decisions, and a draw needs no factorisation.
+    The covariance is stored as a square root: a rank-one update of it stays positive definite for any number of
+    decisions, and a draw needs no factorisation.
+
+    Attributes
+    ----------
+    mean : tensor (feature,)
+        mu.
+    root : tensor (feature, feature)
+        A square root of Sigma.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pytensor.tensor as pt
+    >>> from icb_pymc.declare import GaussianBelief
+    >>> belief = GaussianBelief(pt.as_tensor([1.0, 2.0]), pt.as_tensor([[2.0, 0.0], [0.0, 3.0]]))
+    >>> belief.draw(np.array([1.0, -1.0])).eval()
+    array([ 3., -1.])
+    >>> belief.variance(pt.as_tensor([[1.0, 0.0], [1.0, 1.0]])).eval()
+    array([ 4., 13.])
     """
 
     mean: TensorVariable
     root: TensorVariable
 
     def draw(self, noise: TensorVariable) -> TensorVariable:
-        """rho ~ N(mu, Sigma), made from standard normal `noise`."""
+        """Transform standard normal `noise` (feature,) into rho ~ N(mu, Sigma)."""
         return self.mean + (self.root * noise).sum(axis=-1)
 
     def variance(self, context: TensorVariable) -> TensorVariable:
-        """x' Sigma x for each row x of `context`."""
+        """Return x' Sigma x for each row x of `context` (..., feature)."""
         projected = (context[..., :, None] * self.root).sum(axis=-2)
         return (projected**2).sum(axis=-1)
 
 
 class PointBelief(NamedTuple):
-    """A belief that is one estimate of the reward parameter and knows nothing of how sure it is."""
+    """A belief that is a point estimate of the reward parameter, without uncertainty.
+
+    Attributes
+    ----------
+    mean : tensor (feature,)
+        The estimate.
+
+    Examples
+    --------
+    >>> import pytensor.tensor as pt
+    >>> from icb_pymc.declare import PointBelief
+    >>> PointBelief(pt.as_tensor([1.0, 2.0])).mean.eval()
+    array([1., 2.])
+    """
 
     mean: TensorVariable
 
 
-# Any named tuple of tensors with a `mean` is a belief.
 Belief = Any
+"""Any named tuple of tensors whose first field is ``mean`` (feature,), such as `GaussianBelief` and `PointBelief`."""
 
 
 def isotropic_belief(mean: Any, variance: Any, features: int) -> GaussianBelief:
-    """N(mean, variance I) over `features` weights."""
+    """N(mean, variance I) over `features` weights.
+
+    Parameters
+    ----------
+    mean : number or tensor (feature,)
+        The mean; a number stands for all features.
+    variance : number or tensor ()
+        Variance of each weight.
+    features : int
+        Number of features k.
+
+    Returns
+    -------
+    GaussianBelief
+
+    Examples
+    --------
+    >>> from icb_pymc.declare import isotropic_belief
+    >>> belief = isotropic_belief(-0.5, 4.0, features=2)
+    >>> belief.mean.eval()
+    array([-0.5, -0.5])
+    >>> belief.root.eval()
+    array([[2., 0.],
+           [0., 2.]])
+    """
     return GaussianBelief(
         mean=pt.as_tensor(mean, dtype="float64") * np.ones(features),
         root=pt.sqrt(pt.as_tensor(variance, dtype="float64")) * np.eye(features),
@@ -60,15 +115,45 @@ def bayesian_update(
     """Posterior of the reward parameter after one reward (equation 1 of the paper).
 
     Sigma' = (Sigma^-1 + x x' / sigma^2)^-1 and mu' = Sigma' (Sigma^-1 mu + r x / sigma^2), written as
-    Potter's rank-one update of the square root, so that nothing is inverted.
+    Potter's rank-one update of the square root, which inverts nothing.
+
+    Parameters
+    ----------
+    belief : GaussianBelief
+        N(mu, Sigma), before the reward.
+    chosen_context : tensor (feature,)
+        x = x_t[a_t].
+    reward : tensor ()
+        r = r_t.
+    sigma : number or tensor ()
+        Standard deviation of a reward.
+
+    Returns
+    -------
+    GaussianBelief
+        N(mu', Sigma').
+
+    Examples
+    --------
+    One reward, as noisy as the prior is wide, halves the variance in the direction of x:
+
+    >>> import pytensor.tensor as pt
+    >>> from icb_pymc.declare import bayesian_update, isotropic_belief
+    >>> belief = isotropic_belief(0.0, 1.0, features=2)
+    >>> updated = bayesian_update(belief, pt.as_tensor([1.0, 0.0]), pt.as_tensor(4.0), sigma=1.0)
+    >>> updated.mean.eval()
+    array([2., 0.])
+    >>> (updated.root @ updated.root.T).eval().round(6)
+    array([[0.5, 0. ],
+           [0. , 1. ]])
     """
     projected = (belief.root * chosen_context[:, None]).sum(axis=0)
     gain = (belief.root * projected).sum(axis=-1)
     predictive_variance = sigma**2 + (projected**2).sum()
-    surprise = reward - (belief.mean * chosen_context).sum()
+    prediction_error = reward - (belief.mean * chosen_context).sum()
     shrinkage = 1.0 / (predictive_variance + sigma * pt.sqrt(predictive_variance))
     return GaussianBelief(
-        mean=belief.mean + gain * surprise / predictive_variance,
+        mean=belief.mean + gain * prediction_error / predictive_variance,
         root=belief.root - shrinkage * gain[:, None] * projected,
     )
 
@@ -79,7 +164,7 @@ def run_updates(
     chosen_context: TensorVariable,
     reward: TensorVariable,
 ) -> Belief:
-    """All beliefs beta_1, ..., beta_T: one update function, run by scan over what was chosen and felt.
+    """All beliefs beta_1, ..., beta_T: a scan of one update function over chosen contexts and rewards.
 
     Parameters
     ----------
@@ -90,11 +175,12 @@ def run_updates(
     chosen_context : tensor (time, feature)
         x_t[a_t].
     reward : tensor (time,)
+        r_t.
 
     Returns
     -------
     named tuple of tensors
-        With a leading time dimension.
+        Like `initial`, with a leading time dimension.
     """
 
     def one_update(
@@ -107,7 +193,7 @@ def run_updates(
 
 
 class BayesianLearning(OpFromGraph):
-    """The graph of `bayesian_learning`, kept whole so that steps can see that a path is made by equation 1."""
+    """The graph of `bayesian_learning` as one op, so that steps recognise beliefs that follow equation 1."""
 
 
 def bayesian_learning(
@@ -115,17 +201,17 @@ def bayesian_learning(
 ) -> GaussianBelief:
     """All beliefs of a Bayesian learner: `run_updates` with `bayesian_update`."""
     inputs = [pt.as_tensor(value, dtype="float64") for value in (*initial, chosen_context, reward, sigma)]
-    mean, root, context, felt, noise = dummies = [value.type() for value in inputs]
-    path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, felt)
+    mean, root, context, rewards, noise = dummies = [value.type() for value in inputs]
+    path = run_updates(GaussianBelief(mean, root), partial(bayesian_update, sigma=noise), context, rewards)
     return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
 
 
 class PredictionErrorLearning(OpFromGraph):
-    """The graph of `prediction_error_learning`, kept whole so that steps can see that beliefs are linear in rewards."""
+    """The graph of `prediction_error_learning` as one op, so that steps recognise beliefs linear in rewards."""
 
 
 def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, reward: Any) -> TensorVariable:
-    """Means (time, feature) of a learner by prediction errors: mu_{t+1} = mu_t + g_t (r_t - <mu_t, x_t>).
+    """Means (time, feature) of a learner from prediction errors: mu_{t+1} = mu_t + g_t (r_t - <mu_t, x_t>).
 
     Parameters
     ----------
@@ -136,12 +222,13 @@ def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, r
     chosen_context : tensor (time, feature)
         x_t[a_t].
     reward : tensor (time,)
+        r_t.
     """
     inputs = [pt.as_tensor(value, dtype="float64") for value in (start_mean, gain, chosen_context, reward)]
-    start, gains, context, felt = dummies = [value.type() for value in inputs]
+    start, gains, context, rewards = dummies = [value.type() for value in inputs]
     later = scan_over_time(
         lambda gain_t, context_t, reward_t, mean: (mean + gain_t * (reward_t - (mean * context_t).sum()),),
-        [gains, context[:-1], felt[:-1]],
+        [gains, context[:-1], rewards[:-1]],
         [start],
     )
     path = pt.concatenate([start[None], later[0]])
@@ -149,7 +236,7 @@ def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, r
 
 
 class ConstantWithin(OpFromGraph):
-    """The graph of `constant_within`, kept whole so that steps can see that beliefs are constant within folds."""
+    """The graph of `constant_within` as one op, so that steps recognise beliefs that are constant within folds."""
 
 
 def constant_within(weights: Any, fold: Any) -> TensorVariable:
@@ -158,8 +245,22 @@ def constant_within(weights: Any, fold: Any) -> TensorVariable:
     Parameters
     ----------
     weights : tensor (fold, feature)
+        The belief in each fold.
     fold : tensor of int (time,)
-        Which fold each decision belongs to, in order: 0, ..., 0, 1, ..., 1, and so on. All zero: beliefs never change.
+        The fold that each decision belongs to, in order: 0, ..., 0, 1, ..., 1, and so on. All zero: beliefs never
+        change.
+
+    Returns
+    -------
+    tensor (time, feature)
+
+    Examples
+    --------
+    >>> from icb_pymc.declare import constant_within
+    >>> constant_within([[1.0, 2.0], [3.0, 4.0]], [0, 0, 1]).eval()
+    array([[1., 2.],
+           [1., 2.],
+           [3., 4.]])
     """
     inputs = [pt.as_tensor(weights, dtype="float64"), pt.as_tensor(fold, dtype="int64")]
     dummies = [value.type() for value in inputs]
@@ -167,7 +268,7 @@ def constant_within(weights: Any, fold: Any) -> TensorVariable:
 
 
 class BeliefSampleRV(SymbolicRandomVariable):
-    """Random graph of `BeliefSample`."""
+    """Random graph of `BeliefSample`: the mean plus the root times standard normal noise."""
 
     name = "belief_sample"
     extended_signature = "[rng],[size],(k),(k,k)->[rng],(k)"
@@ -191,8 +292,25 @@ class BeliefSample(Continuous):
     Parameters
     ----------
     mean : tensor (..., feature)
+        mu_t.
     root : tensor (feature, feature) or (..., feature, feature)
-        A square root L of the covariance: one for all decisions, or one each.
+        A square root L of the covariance: one for all decisions, or one for each.
+
+    Returns
+    -------
+    tensor (..., feature)
+        A random variable of the model or, from ``BeliefSample.dist``, one without a model.
+
+    Examples
+    --------
+    The log-density of standard normal weights at zero is -log(2 pi):
+
+    >>> import numpy as np
+    >>> import pymc as pm
+    >>> from icb_pymc.declare import BeliefSample
+    >>> rho = BeliefSample.dist(np.zeros((3, 2)), np.eye(2))
+    >>> pm.logp(rho, np.zeros((3, 2))).eval().round(3)
+    array([-1.838, -1.838, -1.838])
     """
 
     rv_type = BeliefSampleRV
@@ -200,7 +318,7 @@ class BeliefSample(Continuous):
 
     @classmethod
     def dist(cls, mean: Any, root: Any, **kwargs: Any) -> TensorVariable:
-        # Whoever declares one gets our steps from plain `pm.sample()`; here, since the steps import this file.
+        # Registers our step methods, so that plain `pm.sample()` uses them; not at the top, as they import this file.
         import icb_pymc.steps  # noqa: F401
 
         return super().dist([pt.as_tensor(mean), pt.as_tensor(root)], **kwargs)

@@ -1,4 +1,4 @@
-"""Where a decision-maker's preference changed: all segments of a log scored once, the best division for any number."""
+"""Change points of a preference: score every segment of a log once, then divide it best into any number of them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import xarray as xr
 from scipy.special import gammaln
 
 from icb_pymc.data.decisions import validate
-from icb_pymc.declare.folds import check_prior, contrasts_of, prior_moments, whole_number
+from icb_pymc.declare.folds import check_prior, checked_count, contrasts_of, prior_moments
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.segment_scores import evidence_of_segments, likelihood_of_segments
 from icb_pymc.kernels.segmentation import best_boundaries, best_segmentations, log_sum_over_segmentations
@@ -19,7 +19,7 @@ SCORES = ("evidence", "likelihood")
 
 @dataclass(frozen=True, eq=False)
 class SegmentTable:
-    """Scores of all segments made of whole sub-trajectories.
+    """Scores of all segments that consist of whole sub-trajectories.
 
     Attributes
     ----------
@@ -28,6 +28,7 @@ class SegmentTable:
     boundaries : array (S+1,)
         Where sub-trajectories begin and end, in decisions: 0, ..., T.
     score : {"evidence", "likelihood"}
+        What the scores are.
     """
 
     scores: np.ndarray
@@ -36,7 +37,7 @@ class SegmentTable:
 
     @property
     def name(self) -> str:
-        """What is written in a trace in place of the table."""
+        """Description that is stored in a trace in place of the table."""
         return f"{self.score} of {np.isfinite(self.scores).sum()} segments"
 
     @property
@@ -46,7 +47,7 @@ class SegmentTable:
 
     def change_points(self, segments: Any) -> np.ndarray:
         """t^(0) = 0 < t^(1) < ... < t^(M) = T of the best division into M segments."""
-        number = whole_number("segments", segments, self.blocks, "sub-trajectories")
+        number = checked_count("segments", segments, self.blocks, "sub-trajectories")
         _, last = best_segmentations(self.scores, number)
         return self.boundaries[best_boundaries(last, number)]
 
@@ -56,7 +57,7 @@ class SegmentTable:
         return np.searchsorted(ends, np.arange(ends[-1]), side="right")
 
     def log_evidence(self) -> np.ndarray:
-        """log p(choices | M) for M = 1, ..., S, all C(S - 1, M - 1) divisions being equally likely beforehand."""
+        """log p(choices | M) for M = 1, ..., S, with all C(S - 1, M - 1) divisions equally likely a priori."""
         if self.score != "evidence":
             raise InputError("the number of segments is chosen by evidence: use score 'evidence', or give segments.")
         m = np.arange(self.blocks)
@@ -79,34 +80,53 @@ def score_segments(
     score: str = "evidence",
     score_seed: int = 0,
 ) -> SegmentTable:
-    """Score every candidate segment as if one constant preference had governed it.
+    """Score every candidate segment under one constant preference.
 
     Parameters
     ----------
     decisions : Dataset
+        Decisions with `chosen`.
     length : int
         Decisions per sub-trajectory; the last one may be shorter.
     alpha, prior, prior_mean, prior_covariance
-        As in `b_irl`; numbers, for they are needed before anything is sampled.
+        As in `b_irl`, but only numbers: they are needed before anything is sampled.
     score : {"evidence", "likelihood"}
-        ``"evidence"`` is log p(choices of the segment), the weights integrated out, so that short segments pay for
-        weights that they cannot determine; by Laplace's method, which on segments of 10 to 500 semi-synthetic
-        decisions was off by up to 0.8. ``"likelihood"`` is that of Likmeta et al. (2021), whose
-        segments are judged by the likelihood at their own estimate; as in the published experiments the estimate is
-        the mean of 1,000 draws of B-IRL (every tenth of 10,000 after 10,000, from -1/k), scaled to unit L1 norm.
+        ``"evidence"`` is log p(choices of the segment) with the weights integrated out, which penalises short segments
+        for weights that they cannot determine; by Laplace's method, whose error on segments of 10 to 500
+        semi-synthetic decisions was at most 0.8. ``"likelihood"`` is that of Likmeta et al. (2021), the likelihood of
+        each segment at its own estimate; as in the published experiments the estimate is the mean of 1,000 draws of
+        B-IRL (every tenth of 10,000 after 10,000, from -1/k), scaled to unit L1 norm.
     score_seed : int
-        Of those draws.
+        Seed of those draws.
+
+    Returns
+    -------
+    SegmentTable
+
+    Raises
+    ------
+    InputError
+        If the decisions or an option are not valid, or evidence is asked for under a flat prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import icb_pymc
+    >>> context = np.tile([[[1.0], [0.0]]], (40, 1, 1))
+    >>> decisions = icb_pymc.from_arrays(context, [0] * 20 + [1] * 20)
+    >>> score_segments(decisions, alpha=1.0, prior_covariance=4.0).change_points(2)
+    array([ 0, 20, 40])
     """
     validate(decisions)
     check_prior(prior, prior_mean, prior_covariance)
     steps, features = decisions.sizes["time"], decisions.sizes["feature"]
-    size = whole_number("length", length, steps, "decisions")
+    size = checked_count("length", length, steps, "decisions")
     boundaries = np.append(np.arange(0, steps, size), steps)
     try:
         sharpness = float(alpha)
         mean, covariance = (moment.eval() for moment in prior_moments(features, prior_mean, prior_covariance))
     except (TypeError, ValueError) as error:
-        raise InputError("change points are found before sampling: give alpha and the prior as numbers.") from error
+        raise InputError("change points are computed before sampling: give alpha and the prior as numbers.") from error
     contrasts = contrasts_of(decisions, sharpness)
     precision = np.zeros((features, features)) if prior == "flat" else np.linalg.inv(covariance)
     if score == "likelihood":
@@ -115,8 +135,10 @@ def score_segments(
         scores = likelihood_of_segments(contrast_columns(contrasts), boundaries, mean, precision, *walk, rng)
     elif score == "evidence":
         if prior == "flat":
-            raise InputError("a flat prior gives no evidence: use the default prior, or score 'likelihood'.")
+            raise InputError(
+                "evidence is not defined under a flat prior: use the default prior, or score 'likelihood'."
+            )
         scores = evidence_of_segments(contrasts, boundaries, mean, precision)
     else:
-        raise InputError(f"score={score!r}: it is {' or '.join(repr(word) for word in SCORES)}.")
+        raise InputError(f"score={score!r}: it must be {' or '.join(repr(word) for word in SCORES)}.")
     return SegmentTable(scores, boundaries, score)

@@ -1,4 +1,4 @@
-"""Parts to declare a choice with: the utility of each candidate, and a softmax over those available."""
+"""Choices: the utility of each candidate, and a softmax over those available."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,20 +14,32 @@ from pytensor.tensor.variable import TensorVariable
 
 
 class LinearUtility(OpFromGraph):
-    """The graph of alpha <rho, x[a]> + bonus[a], kept whole so that steps can see that a utility is linear in rho."""
+    """The graph of alpha <rho, x[a]> + bonus[a] as one op, so that steps recognise a utility that is linear in rho."""
 
 
 def linear_utility(rho: Any, context: Any, alpha: Any = 1.0, bonus: Any = None) -> TensorVariable:
-    """Utility alpha <rho_t, x_t[a]> of each candidate, plus a bonus if there is one, shape (..., action).
+    """Utility alpha <rho_t, x_t[a]> of each candidate, plus a bonus if there is one.
 
     Parameters
     ----------
     rho : tensor (..., feature)
+        rho_t.
     context : tensor (..., action, feature)
+        x_t[a].
     alpha : tensor or number
         Inverse temperature of the softmax.
     bonus : tensor (..., action), optional
-        What is added to the utility of each candidate, for optimism say.
+        Added to the utility of each candidate, for example for optimism.
+
+    Returns
+    -------
+    tensor (..., action)
+
+    Examples
+    --------
+    >>> from icb_pymc.declare import linear_utility
+    >>> linear_utility([1.0, 2.0], [[1.0, 0.0], [0.0, 1.0]], alpha=20.0).eval()
+    array([20., 40.])
     """
     given = (rho, context, alpha) if bonus is None else (rho, context, alpha, bonus)
     inputs = [pt.as_tensor(value, dtype="float64") for value in given]
@@ -69,6 +81,22 @@ class SoftmaxChoice(Discrete):
         alpha times the mean reward of each candidate, e.g. from `linear_utility`.
     available : tensor of bool (..., action)
         Which slots hold a candidate.
+
+    Returns
+    -------
+    tensor of int (...)
+        A random variable of the model or, from ``SoftmaxChoice.dist``, one without a model.
+
+    Examples
+    --------
+    Two of three candidates are available, with odds of 3 to 1:
+
+    >>> import numpy as np
+    >>> import pymc as pm
+    >>> from icb_pymc.declare import SoftmaxChoice
+    >>> choice = SoftmaxChoice.dist(np.log([3.0, 1.0, 5.0]), [True, True, False])
+    >>> [round(float(np.exp(pm.logp(choice, slot).eval())), 6) for slot in range(3)]
+    [0.75, 0.25, 0.0]
     """
 
     rv_type = SoftmaxChoiceRV
@@ -93,21 +121,39 @@ class SoftmaxChoice(Discrete):
 
 
 def with_lapses(rate: Any) -> Callable[[TensorVariable, TensorVariable], TensorVariable]:
-    """A choice rule for `learn`: with probability `rate` any available candidate, all alike, otherwise softmax.
+    """A choice rule for `learn`: with probability `rate` uniform over the available candidates, otherwise softmax.
 
-    A choice rule maps utilities and who is available, both (action,), to the logarithms of the candidates' weights.
+    Parameters
+    ----------
+    rate : number or tensor ()
+        Probability of a lapse.
+
+    Returns
+    -------
+    callable
+        ``rule(utility, available)``, from utilities and availability, both (..., action), to the logarithms of the
+        probabilities with which candidates are chosen.
+
+    Examples
+    --------
+    >>> import pytensor.tensor as pt
+    >>> from icb_pymc.declare import with_lapses
+    >>> rule = with_lapses(0.2)
+    >>> log_probability = rule(pt.as_tensor([100.0, 0.0]), pt.as_tensor([True, True]))
+    >>> pt.exp(log_probability).eval().round(6)
+    array([0.9, 0.1])
     """
 
     def rule(utility: TensorVariable, available: TensorVariable) -> TensorVariable:
         masked = mask_utility(utility, available)
         probability = pt.exp(masked - pt.logsumexp(masked, axis=-1, keepdims=True))
-        alike = pt.cast(available, "float64") / pt.cast(available, "float64").sum(axis=-1, keepdims=True)
-        # Those who are not available have no weight, whose logarithm is left out for the sake of gradients.
-        return pt.log(pt.where(pt.cast(available, "bool"), (1 - rate) * probability + rate * alike, 1.0))
+        uniform = pt.cast(available, "float64") / pt.cast(available, "float64").sum(axis=-1, keepdims=True)
+        # Unavailable candidates get log 1, since the gradient of log 0 is not finite; the choice masks them.
+        return pt.log(pt.where(pt.cast(available, "bool"), (1 - rate) * probability + rate * uniform, 1.0))
 
     return rule
 
 
 def mask_utility(utility: TensorVariable, available: TensorVariable) -> TensorVariable:
-    """Utility with minus infinity where there is no candidate."""
+    """Utility, with minus infinity in slots without a candidate."""
     return pt.where(pt.cast(available, "bool"), utility, -np.inf)

@@ -1,4 +1,4 @@
-"""Parts to declare models with whose weights are constant within folds of decisions: IRL in pieces."""
+"""Weights that are constant within folds of decisions: B-IRL, M-fold IRL, CP-IRL and I-SPI."""
 
 import warnings
 from itertools import pairwise
@@ -20,19 +20,19 @@ PRIORS = ("gaussian", "flat")
 
 
 def one_fold(steps: int) -> np.ndarray:
-    """The fold of each decision where there is one only: zeros (time,)."""
+    """The fold of each decision if there is only one: zeros (time,)."""
     return np.zeros(steps, dtype=np.int64)
 
 
 def equal_folds(steps: int, folds: Any) -> np.ndarray:
     """The fold of each decision (time,): fold j holds t = 1 + floor((j - 1) T / M), ..., floor(j T / M)."""
-    number = whole_number("folds", folds, steps, "decisions")
+    number = checked_count("folds", folds, steps, "decisions")
     ends = np.arange(1, number + 1) * steps // number
     return np.searchsorted(ends, np.arange(steps), side="right")
 
 
-def whole_number(name: str, value: Any, most: int, of_what: str) -> int:
-    """A hyperparameter that counts, from 1 to `most`."""
+def checked_count(name: str, value: Any, most: int, of_what: str) -> int:
+    """A hyperparameter that is a whole number from 1 to `most`; raises InputError if it is not."""
     if not isinstance(value, (int, float, np.integer)) or not (float(value).is_integer() and 1 <= value <= most):
         raise InputError(f"{name}={value}: give a whole number from 1 to {most}, the number of {of_what}.")
     return int(value)
@@ -51,10 +51,10 @@ def declare_folds(fold: np.ndarray) -> TensorVariable:
 
 
 def declared_folds(model: pm.Model) -> xr.Dataset:
-    """What `declare_folds` put into a model, for its trace; empty if there are no folds."""
+    """The data that `declare_folds` added to a model, for its trace; empty if there are no folds."""
     names = [name for name in ("fold_of_decision", "change_point") if name in model.named_vars]
-    found = {name: (model.named_vars_to_dims[name], model[name].get_value()) for name in names}
-    return xr.Dataset(found, {"fold": np.asarray(model.coords["fold"])} if found else {})
+    variables = {name: (model.named_vars_to_dims[name], model[name].get_value()) for name in names}
+    return xr.Dataset(variables, {"fold": np.asarray(model.coords["fold"])} if variables else {})
 
 
 def prior_moments(features: int, mean: Any, covariance: Any) -> tuple[TensorVariable, TensorVariable]:
@@ -76,52 +76,52 @@ def fold_weights(prior: str, mean: Any, covariance: Any) -> TensorVariable:
 
 
 def check_prior(prior: str, mean: Any, covariance: Any) -> None:
-    """Refuse what is no prior."""
+    """Raise InputError if this is not a prior of weights."""
     if prior not in PRIORS:
-        raise InputError(f"prior={prior!r}: it is {' or '.join(repr(word) for word in PRIORS)}.")
+        raise InputError(f"prior={prior!r}: it must be {' or '.join(repr(word) for word in PRIORS)}.")
     if prior == "flat" and not (mean is None and covariance is None):
         raise InputError("a flat prior has no prior_mean or prior_covariance: leave them out, or leave out 'flat'.")
 
 
 def contrasts_of(decisions: xr.Dataset, alpha: float = 1.0) -> Contrasts:
-    """alpha (x_t[a] - x_t[a_t]) of all alternatives that were not chosen."""
+    """alpha (x_t[a] - x_t[a_t]) of all available candidates that were not chosen."""
     context, available, chosen = (decisions[name].values for name in ("context", "available", "chosen"))
     return choice_contrasts(context, available, chosen, alpha)
 
 
 def warn_of_improper_folds(decisions: xr.Dataset, fold: np.ndarray, first: int = 0) -> None:
-    """Warn of folds whose choices leave no proper posterior under a flat prior; those before `first` tell nothing."""
+    """Warn of folds without a proper posterior under a flat prior; choices before decision `first` are uniform."""
     if "chosen" not in decisions:
         return
     contrasts = contrasts_of(decisions)
     ends = np.searchsorted(fold, np.arange(int(fold[-1]) + 2))
     ends[0] = first
     rows = contrasts.first[ends]
-    pinned = [pins_down(contrasts.values[begin:end]) for begin, end in pairwise(rows)]
-    if not all(pinned):
+    proper = [has_proper_posterior(contrasts.values[begin:end]) for begin, end in pairwise(rows)]
+    if not all(proper):
         warnings.warn(
-            f"under a flat prior {len(pinned) - sum(pinned)} of {len(pinned)} folds have no proper posterior: their "
-            "choices fit ever better as weights grow, so that draws tell where the sampler started and how long it "
-            "ran; the default prior is proper.",
+            f"under a flat prior {len(proper) - sum(proper)} of {len(proper)} folds have no proper posterior: their "
+            "choices fit better and better as weights grow, so that draws depend on where the sampler started and how "
+            "long it ran; the default prior is proper.",
             InputWarning,
             stacklevel=3,
         )
 
 
-def pins_down(contrasts: np.ndarray) -> bool:
-    """Whether the likelihood of choices falls in every direction, so that a flat prior leaves a proper posterior.
+def has_proper_posterior(contrasts: np.ndarray) -> bool:
+    """Whether a flat prior gives a proper posterior: the likelihood of the choices falls in every direction.
 
-    It does not where some w has c'w <= 0 for every contrast c: then all choices are explained ever better, or no worse,
-    as weights move along w. That is always so if there are fewer contrasts than features, or as many.
+    It does not if some w != 0 has c'w <= 0 for every contrast c: then the likelihood does not fall as weights move
+    along w. This is always so if there are no more contrasts than features.
 
     Parameters
     ----------
     contrasts : array (N, feature)
-        x_t[a] - x_t[a_t] of all alternatives that were not chosen, at any scale.
+        x_t[a] - x_t[a_t] of all available candidates that were not chosen, at any scale.
     """
     rows, features = contrasts.shape
     if rows <= features or np.linalg.matrix_rank(contrasts) < features:
         return False
     slope = contrasts.sum(axis=0)
-    found = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
-    return bool(found.fun > -1e-9 * np.abs(contrasts).sum())
+    solution = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
+    return bool(solution.fun > -1e-9 * np.abs(contrasts).sum())

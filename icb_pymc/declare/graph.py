@@ -18,22 +18,22 @@ Point = dict[str, np.ndarray]
 class GraphReader:
     """Values of variables of a model at the sampler's current point.
 
-    What no free variable enters (contexts, most covariances) is evaluated once, when the step is made; the rest by one
-    compiled function at each call. So hyper-priors, `pm.observe` and `pm.do` are seen, and `pm.set_data` if it comes
-    before the step.
+    Values that do not depend on a free variable (contexts, most covariances) are evaluated once, when the step is
+    created; the others by one compiled function at each call. So hyperpriors, `pm.observe` and `pm.do` are taken into
+    account, and `pm.set_data` if it is called before the step is created.
     """
 
     def __init__(self, model: pm.Model, variables: Mapping[str, TensorVariable]) -> None:
         self.names = tuple(variables)
         graphs = dict(zip(variables, model.replace_rvs_by_values(list(variables.values())), strict=True))
         free = set(model.value_vars)
-        moving = {name: graph for name, graph in graphs.items() if free & set(ancestors([graph]))}
-        still = {name: graph for name, graph in graphs.items() if name not in moving}
+        varying = {name: graph for name, graph in graphs.items() if free & set(ancestors([graph]))}
+        constant = {name: graph for name, graph in graphs.items() if name not in varying}
         # A Python linker: compiling code for one evaluation would take longer than the evaluation.
-        once = compile_graph([], list(still.values()), mode="FAST_COMPILE")
-        self.fixed: dict[str, np.ndarray] = dict(zip(still, once(), strict=True))
-        self._direct = {name: graph.name for name, graph in moving.items() if graph in free}
-        derived = {name: graph for name, graph in moving.items() if name not in self._direct}
+        evaluate = compile_graph([], list(constant.values()), mode="FAST_COMPILE")
+        self.fixed: dict[str, np.ndarray] = dict(zip(constant, evaluate(), strict=True))
+        self._direct = {name: graph.name for name, graph in varying.items() if graph in free}
+        derived = {name: graph for name, graph in varying.items() if name not in self._direct}
         self._derived = list(derived)
         self._inputs = [value for value in model.value_vars if value in set(ancestors(list(derived.values())))]
         self._function = compile_graph(self._inputs, list(derived.values())) if derived else None
@@ -52,26 +52,21 @@ class GraphReader:
 
 
 def children(model: pm.Model, parent: TensorVariable) -> list[TensorVariable]:
-    """Random variables and potentials whose parameters `parent` enters without another random variable between."""
+    """Random variables and potentials that depend on `parent` directly, not through another random variable."""
     others = [rv for rv in model.basic_RVs if rv is not parent]
     blockers = set(others)
-    found: list[TensorVariable] = []
-    for rv in others:
-        if parent in set(ancestors(rv.owner.inputs, blockers=blockers)):
-            found.append(rv)
-    for potential in model.potentials:
-        if parent in set(ancestors([potential], blockers=blockers)):
-            found.append(potential)
-    return found
+    variables = [rv for rv in others if parent in set(ancestors(rv.owner.inputs, blockers=blockers))]
+    potentials = [term for term in model.potentials if parent in set(ancestors([term], blockers=blockers))]
+    return variables + potentials
 
 
 def parameters(rv: TensorVariable) -> list[TensorVariable]:
-    """The distribution's parameters, without its generator and size."""
+    """The parameters of a distribution, without its random generator and size."""
     return list(rv.owner.op.dist_params(rv.owner))
 
 
 def bare(variable: TensorVariable) -> TensorVariable:
-    """A variable without the copies that naming it by `pm.Deterministic` makes."""
+    """A variable without the copies that `pm.Deterministic` makes to name it."""
     while has_op(variable, ViewOp) or (
         has_op(variable, Elemwise) and isinstance(variable.owner.op.scalar_op, Identity)
     ):
@@ -85,7 +80,7 @@ def has_op(variable: TensorVariable, op: type) -> bool:
 
 
 def is_only_one(model: pm.Model, op: type) -> bool:
-    """Whether just one free variable of the model is made by an op of this type."""
+    """Whether exactly one free variable of the model is the output of an op of this type."""
     return sum(has_op(rv, op) for rv in model.free_RVs) == 1
 
 
@@ -98,7 +93,7 @@ def only_variable(vars: Any, model: pm.Model, step: str) -> TensorVariable:
 
 
 def context_model() -> pm.Model | None:
-    """The model whose context we are in, if any."""
+    """The model in whose context this is called, if any."""
     try:
         return pm.modelcontext(None)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The part to declare a learner with: it acts on a belief, feels a reward, and updates the belief."""
+"""An agent that learns: it acts on a belief, receives a reward, and updates the belief."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,8 +31,8 @@ from icb_pymc.declare.linearity import (
 from icb_pymc.declare.model import (
     choose,
     chosen_context,
+    decision_numbers,
     is_simulated,
-    numbers_of_decisions,
     true_preferences,
     uniform_preferences,
 )
@@ -43,17 +43,41 @@ Rule = Callable[[TensorVariable, TensorVariable], TensorVariable]
 
 
 def starting_belief(sigma: Any, strength: Any = None, mean: Any = None) -> GaussianBelief:
-    """N(mean, sigma^2 / strength I): as sure as after `strength` unit-length observations.
+    """N(mean, sigma^2 / strength I): as certain as after `strength` observations of unit length.
 
-    The published experiments use a strength of T/50 and a mean of -1/k, the defaults.
+    Parameters
+    ----------
+    sigma : number or tensor ()
+        Standard deviation of a reward.
+    strength : number or tensor (), optional
+        By default T/50, as in the published experiments.
+    mean : number or tensor (feature,), optional
+        By default -1/k, as in the published experiments.
+
+    Returns
+    -------
+    GaussianBelief
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decisions_model, starting_belief
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions):
+    ...     belief = starting_belief(sigma=0.1, strength=4.0)
+    >>> belief.mean.eval()
+    array([-0.5, -0.5])
+    >>> belief.root.eval()
+    array([[0.05, 0.  ],
+           [0.  , 0.05]])
     """
     uniform = uniform_preferences()
-    weight = len(numbers_of_decisions()) / 50 if strength is None else strength
+    weight = len(decision_numbers()) / 50 if strength is None else strength
     return isotropic_belief(uniform if mean is None else mean, sigma**2 / weight, len(uniform))
 
 
-def the_mean(belief: Belief, noise: TensorVariable) -> TensorVariable:
-    """Act on the mean of the belief: an `act_on` of `learn`."""
+def belief_mean(belief: Belief, noise: TensorVariable) -> TensorVariable:
+    """Act on the mean of the belief: the default `act_on` of `learn`."""
     return belief.mean
 
 
@@ -63,15 +87,15 @@ def learn(
     update: Update,
     alpha: Any,
     sigma: Any,
-    act_on: ActOn = the_mean,
+    act_on: ActOn = belief_mean,
     bonus: Bonus | None = None,
     rule: Rule | None = None,
     rho_env: TensorVariable | None = None,
 ) -> None:
-    """Act on a belief and update it by the reward, decision after decision.
+    """Act on a belief and update it with the reward, decision after decision.
 
-    Declares `belief`, `rho`, `reward` and `chosen`. Where choices are given they are observed, and the rewards are
-    latent: whoever watches sees none. Where there are none yet, choices and rewards are drawn.
+    Declares `belief`, `rho`, `reward` and `chosen`. Given decisions, the choices are observed and the rewards are
+    latent, since the log does not record them. Given arrivals, both are drawn.
 
     Parameters
     ----------
@@ -84,21 +108,36 @@ def learn(
     sigma : number
         Standard deviation of the rewards of the environment, N(<rho_env, x_t[a_t]>, sigma^2).
     act_on : callable
-        ``act_on(belief, noise) -> rho``: the parameter acted upon; ``noise`` is standard normal, one value per feature.
-        By default the mean; `GaussianBelief.draw` is a draw from the belief (Thompson sampling).
+        ``act_on(belief, noise) -> rho``: the parameter that the agent acts on; ``noise`` is standard normal, one value
+        per feature. By default the mean; `GaussianBelief.draw` is a draw from the belief (Thompson sampling).
     bonus : callable, optional
-        ``bonus(belief, context)``: what is added to the utility alpha <rho, x_t[a]> of each candidate.
+        ``bonus(belief, context)``: added to the utility alpha <rho, x_t[a]> of each candidate.
     rule : callable, optional
-        ``rule(utility, available)``: logarithms of the weights that candidates are chosen with, in place of a softmax,
-        where they are the utilities; see `icb_pymc.declare.choice.with_lapses`.
+        ``rule(utility, available)``: logarithms of the weights that candidates are chosen with. By default these are
+        the utilities, which is a softmax; see `with_lapses` for another.
     rho_env : tensor (feature,), optional
-        By default that of `true_preferences`.
+        The reward parameter of the environment; by default that of `true_preferences`.
 
     Notes
     -----
-    An update by prediction errors, with gains that do not depend on rewards, makes beliefs linear in them: the engine
-    then samples the posterior. Equation 1 is one, so are delta rules, and forgetting ones. Whether it is so is found
-    out by trying. All else is declared by standard normal noise, which is what suits NUTS.
+    An update by prediction errors whose gains do not depend on rewards makes beliefs linear in the rewards, and the
+    engine then samples the posterior. Equation 1, delta rules and forgetting are such updates; they are recognised from
+    their graph and by evaluating them. Any other learner is declared with standard normal noise, which suits NUTS.
+
+    Examples
+    --------
+    A delta rule, mu_{t+1} = mu_t + eta (r_t - <mu_t, x>) x with x = x_t[a_t]:
+
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import PointBelief, decisions_model, learn, uniform_preferences
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> def delta_rule(belief, context, reward, eta=0.2):
+    ...     prediction_error = reward - (belief.mean * context).sum()
+    ...     return PointBelief(belief.mean + eta * prediction_error * context)
+    >>> with decisions_model(decisions) as model:
+    ...     learn(PointBelief(uniform_preferences()), update=delta_rule, alpha=20.0, sigma=0.1)
+    >>> model.free_RVs, model.deterministics, model.observed_RVs
+    ([rho_env, reward], [belief, rho], [chosen])
     """
     rho_env = true_preferences() if rho_env is None else rho_env
     initial = type(initial)(*(pt.as_tensor(field, dtype="float64") for field in initial))
@@ -112,7 +151,7 @@ def learn(
 
 
 class Learner(NamedTuple):
-    """What `learn` was given."""
+    """The arguments of `learn`."""
 
     initial: Belief
     update: Update
@@ -124,13 +163,13 @@ class Learner(NamedTuple):
     rho_env: TensorVariable
 
     def belief(self, *fields: TensorVariable) -> Belief:
-        """A belief of its kind."""
+        """A belief of the same type as `initial`."""
         return type(self.initial)(*fields)
 
     def decide(
         self, belief: Belief, context: TensorVariable, available: TensorVariable, noise: TensorVariable
     ) -> tuple[TensorVariable, TensorVariable]:
-        """What is acted upon in one decision, and the logarithms of the candidates' weights."""
+        """The rho of one decision, and the logarithms of the candidates' weights."""
         rho = self.act_on(belief, noise)
         utility = self.alpha * (context * rho).sum(axis=-1)
         if self.bonus is not None:
@@ -139,18 +178,18 @@ class Learner(NamedTuple):
 
     @property
     def follows_equation_1(self) -> bool:
-        """Whether it updates by a `bayesian_update` that knows the noise of the rewards, which our kernels run."""
+        """Whether the update is `bayesian_update` with the true sigma of the rewards, for which there are kernels."""
         update = self.update
         is_bayesian = isinstance(update, partial) and update.func is bayesian_update and not update.args
         return is_bayesian and update.keywords.get("sigma") is self.sigma  # type: ignore[attr-defined]
 
 
 def _simulate(learner: Learner) -> None:
-    """As one scan.
+    """Declare the simulation of a learner, as one scan.
 
-    The randomness of each decision is declared outside of it (a softmax choice is the argmax of utility plus Gumbel
-    noise): the scan is then deterministic and runs an order of magnitude faster than one that calls a random generator
-    at each step.
+    The noise of each decision is declared outside of it (a softmax choice is the argmax of utility plus Gumbel noise):
+    the scan is then deterministic and runs an order of magnitude faster than one that calls a random generator at each
+    step.
     """
     model = pm.modelcontext(None)
     rho_noise = pm.Normal("rho_noise", dims=BELIEF_DIMS)
@@ -180,7 +219,7 @@ def _simulate(learner: Learner) -> None:
 
 
 def _infer_linear(learner: Learner) -> None:
-    """Beliefs that are linear in rewards: rewards and rho as variables that our steps know."""
+    """Declare beliefs that are linear in rewards, with rewards and rho as variables that our steps recognise."""
     is_drawn = draws_from_belief(learner.initial, learner.act_on)
     if not is_drawn and not acts_on_mean(learner.initial, learner.act_on):
         _infer(learner)
@@ -205,17 +244,18 @@ def _infer_linear(learner: Learner) -> None:
 def _without_rewards(
     learner: Learner, taken: TensorVariable
 ) -> tuple[TensorVariable, list[TensorVariable], TensorVariable | None]:
-    """Gains (time - 1, feature), the beliefs but for their means, and bonuses (time, action).
+    """Gains (time - 1, feature), the fields of the beliefs other than the mean, and bonuses (time, action).
 
-    None of them depends on the rewards, and so that this can be seen neither does the graph.
+    None of them depends on the rewards. Their graph does not contain the rewards either, which is how steps recognise
+    it.
     """
     model, initial = pm.modelcontext(None), learner.initial
-    nothing = pt.zeros_like(initial.mean)
+    zero = pt.zeros_like(initial.mean)
 
     def one_decision(
         context: TensorVariable, taken: TensorVariable, *rest: TensorVariable
     ) -> tuple[TensorVariable, ...]:
-        belief = learner.belief(nothing, *rest)
+        belief = learner.belief(zero, *rest)
         gain, *later = learner.update(belief, taken, pt.as_tensor(1.0))
         bonus = pt.zeros(()) if learner.bonus is None else learner.bonus(belief, context)
         return (*later, gain, bonus)
@@ -226,7 +266,7 @@ def _without_rewards(
 
 
 def _infer(learner: Learner) -> None:
-    """Any learner, by noise."""
+    """Declare any learner, with standard normal noise."""
     model = pm.modelcontext(None)
     taken = chosen_context()
     reward = (taken * learner.rho_env).sum(axis=-1) + learner.sigma * pm.Normal("reward_noise", dims="time")
@@ -254,5 +294,5 @@ def _infer(learner: Learner) -> None:
 
 
 def _path(first: TensorVariable, later: TensorVariable) -> TensorVariable:
-    """Values before each decision, from those before the first and those after each."""
+    """Values before each decision, from the value before the first and those after each."""
     return pt.concatenate([first[None], later[:-1]])

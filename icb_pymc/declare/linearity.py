@@ -1,4 +1,4 @@
-"""What kind of learner a declared one is, judged by its graph and by evaluating its functions on numbers."""
+"""What kind of learner was declared, recognised from its graph and by evaluating its functions on numbers."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,9 +21,9 @@ SCALES = (0.1, 1.0, 10.0)
 def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | None = None) -> bool:
     """Whether mu' = mu + gain (r - <mu, x>), and neither the gain nor the rest of the belief depends on mu or r.
 
-    Nor may a bonus depend on mu. That an update is linear at all is read from its graph: a clip far out would pass any
-    trial. That it is of this form is then seen from its values, for two updates in a row, since the first belief may be
-    a special one.
+    A bonus must not depend on mu either. Whether an update is linear at all is read from its graph: evaluating it would
+    miss a clip at a large value. Whether it has this form is then decided by its values, for two updates in a row,
+    since the first belief may be a special case.
     """
     if initial._fields[0] != "mean":
         return False
@@ -51,12 +51,12 @@ def learns_by_prediction_errors(initial: Belief, update: Update, bonus: Bonus | 
 
 
 def acts_on_mean(initial: Belief, act_on: ActOn) -> bool:
-    """Whether what is acted upon is the mean of the belief."""
+    """Whether the agent acts on the mean of its belief."""
     return _acts_on(initial, act_on, lambda belief, noise: belief.mean)
 
 
 def draws_from_belief(initial: Belief, act_on: ActOn) -> bool:
-    """Whether what is acted upon is a draw from a Gaussian belief."""
+    """Whether the agent acts on a draw from a Gaussian belief."""
     has_root = initial._fields[:2] == ("mean", "root")
     return has_root and _acts_on(
         initial, act_on, lambda belief, noise: belief.mean + (belief.root * noise).sum(axis=-1)
@@ -77,7 +77,7 @@ def _are_equal(
     inputs: list[TensorVariable],
     shapes: Sequence[tuple[int, ...]],
 ) -> bool:
-    """Whether the two graphs of each pair have equal values, for inputs of several scales and draws of unknowns."""
+    """Whether the graphs of each pair have equal values, for inputs of several scales and draws of the unknowns."""
     graphs = [side for pair in pairs for side in pair]
     # A Python linker: compiling code would take longer than these few evaluations.
     evaluate = compile_graph(inputs, graphs, mode="FAST_COMPILE", random_seed=0, on_unused_input="ignore")
@@ -87,11 +87,11 @@ def _are_equal(
             try:
                 values = evaluate(*(scale * rng.standard_normal(shape) for shape in shapes))
             except NotImplementedError:
-                # A prior that cannot be drawn from.
+                # The prior of an unknown cannot be drawn from.
                 return False
-            size = 1e-8 * (1 + max(np.abs(array).max(initial=0.0) for array in values))
+            tolerance = 1e-8 * (1 + max(np.abs(array).max(initial=0.0) for array in values))
             if any(
-                not np.abs(one - two).max(initial=0.0) <= size
+                not np.abs(one - two).max(initial=0.0) <= tolerance
                 for one, two in zip(values[::2], values[1::2], strict=True)
             ):
                 return False

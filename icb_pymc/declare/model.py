@@ -1,4 +1,4 @@
-"""Parts that every declared model shares: what there is to choose from, what is known of the environment, the choice.
+"""What every declared model shares: the candidates, the environment, the choice.
 
 A model is a function of decisions. Given decisions it explains the choices that were made; given arrivals (decisions
 before anyone has chosen) the same function draws them, so that one declaration both simulates and infers.
@@ -22,12 +22,35 @@ from icb_pymc.errors import InputError
 
 
 def decisions_model(decisions: xr.Dataset) -> pm.Model:
-    """A model that holds the decisions: coordinates, contexts, who was available and (unless they are arrivals) chosen.
-
-    Within the context of a model it is that model, so that hyperparameters declared there can be used.
+    """Start a model that holds the decisions as data: contexts, availability and (unless they are arrivals) choices.
 
     An agent may weigh other features than those that an observer records (`reward_context`, the quadratic rewards of
     the paper's appendix): where choices are drawn, `context` is what the agent weighs.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals: decisions without `chosen`.
+
+    Returns
+    -------
+    pm.Model
+        The model in whose context this is called, if any, so that variables declared there can be used; otherwise a
+        new one.
+
+    Raises
+    ------
+    InputError
+        If the decisions or arrivals are not valid, see `icb_pymc.validate`.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decisions_model
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> model = decisions_model(decisions)
+    >>> sorted(model.named_vars)
+    ['available', 'chosen_slot', 'context']
     """
     is_decided = "chosen" in decisions
     (validate if is_decided else validate_arrivals)(decisions)
@@ -46,12 +69,37 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
 
 
 def is_simulated(model: pm.Model) -> bool:
-    """Whether choices are to be drawn, because none are given."""
+    """Whether choices are to be drawn, because the model was given arrivals."""
     return CHOSEN_SLOT not in model.named_vars
 
 
 def hyperparameter(name: str, value: Any) -> Any:
-    """A number or a variable as it is; a distribution such as ``pm.HalfNormal.dist(1)`` as a random variable `name`."""
+    """Turn a distribution such as ``pm.HalfNormal.dist(1)`` into a random variable; return anything else unchanged.
+
+    Parameters
+    ----------
+    name : str
+        Name of the random variable.
+    value : number, tensor or distribution
+        A known value, an expression of variables of the model, or a prior.
+
+    Returns
+    -------
+    number or tensor
+        The random variable `name` of the current model, or `value`.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> from icb_pymc.declare import hyperparameter
+    >>> with pm.Model() as model:
+    ...     alpha = hyperparameter("alpha", pm.HalfNormal.dist(20.0))
+    ...     sigma = hyperparameter("sigma", 0.1)
+    >>> model.free_RVs
+    [alpha]
+    >>> sigma
+    0.1
+    """
     model = pm.modelcontext(None)
     is_distribution = isinstance(value, TensorVariable) and has_op(value, MeasurableOp)
     if is_distribution and value not in model.basic_RVs:
@@ -60,12 +108,28 @@ def hyperparameter(name: str, value: Any) -> Any:
 
 
 def true_preferences(mean: Any = None, covariance: Any = None) -> TensorVariable:
-    """rho_env (feature): in a simulation that of the arrivals, if they tell it; otherwise Gaussian a priori.
+    """rho_env (feature): in a simulation that of the arrivals, if they contain it; otherwise with a Gaussian prior.
 
     Parameters
     ----------
-    mean, covariance : number, vector or matrix
-        Of the prior; by default N(-1/k, (2/k)^2 I), wide for weights that sum to one.
+    mean : number or vector, optional
+        Prior mean; -1/k by default.
+    covariance : number, vector or matrix, optional
+        Prior covariance; (2/k)^2 I by default, wide for weights that sum to one.
+
+    Returns
+    -------
+    tensor (feature,)
+        The random variable `rho_env`, or the data `true_rho_env` of a simulation.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decisions_model, true_preferences
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions) as model:
+    ...     true_preferences()
+    rho_env
     """
     model = pm.modelcontext(None)
     if is_simulated(model) and "true_rho_env" in model.named_vars:
@@ -80,42 +144,134 @@ def true_preferences(mean: Any = None, covariance: Any = None) -> TensorVariable
 
 
 def uniform_preferences() -> np.ndarray:
-    """-1/k: every feature counts the same, and against the candidate."""
+    """-1/k: every feature counts the same, and against the candidate.
+
+    Returns
+    -------
+    array (feature,)
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decisions_model, uniform_preferences
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions):
+    ...     uniform_preferences()
+    array([-0.5, -0.5])
+    """
     features = len(pm.modelcontext(None).coords["feature"])
     return np.full(features, -1.0 / features)
 
 
-def numbers_of_decisions() -> np.ndarray:
-    """t = 1, ..., T."""
+def decision_numbers() -> np.ndarray:
+    """t = 1, ..., T.
+
+    Returns
+    -------
+    array of int (time,)
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decision_numbers, decisions_model
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions):
+    ...     decision_numbers()
+    array([1, 2])
+    """
     return np.arange(1, len(pm.modelcontext(None).coords["time"]) + 1)
 
 
 def chosen_context() -> TensorVariable:
-    """x_t[a_t], the context of the candidate that was chosen (time, feature)."""
+    """x_t[a_t], the context of the chosen candidate.
+
+    Returns
+    -------
+    tensor (time, feature)
+
+    Raises
+    ------
+    InputError
+        If the model was given arrivals, of which none has been chosen yet.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import chosen_context, decisions_model
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions):
+    ...     chosen_context().eval()
+    array([[1., 2.],
+           [2., 2.]])
+    """
     model = pm.modelcontext(None)
     if is_simulated(model):
         raise InputError("what was chosen is not known before anyone has chosen: this model cannot be simulated.")
-    return _taken(model["context"], model[CHOSEN_SLOT])
+    return _select_chosen(model["context"], model[CHOSEN_SLOT])
 
 
 def choose(utility: TensorVariable) -> TensorVariable:
-    """The choice `chosen` as the softmax of `utility` (time, action): observed, or drawn if there are none yet."""
+    """Declare the choice, a_t ~ softmax(u_t): observed, or drawn where the model was given arrivals.
+
+    Parameters
+    ----------
+    utility : tensor (time, action)
+        u_t[a], e.g. from `linear_utility`.
+
+    Returns
+    -------
+    tensor of int (time,)
+        The random variable `chosen`.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import choose, decisions_model, linear_utility, uniform_preferences
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions) as model:
+    ...     chosen = choose(linear_utility(uniform_preferences(), model["context"]))
+    >>> model.observed_RVs
+    [chosen]
+    """
     model = pm.modelcontext(None)
     observed = None if is_simulated(model) else model[CHOSEN_SLOT]
     return SoftmaxChoice("chosen", utility, model["available"], observed=observed, dims="time")
 
 
 def follow(rho: TensorVariable, *, alpha: Any, sigma: Any) -> None:
-    """Act on a trajectory rho_t that no reward changes: `belief`, `rho`, the choice and, in a simulation, rewards."""
+    """Act on a trajectory rho_t that does not depend on rewards, a_t ~ softmax(alpha <rho_t, x_t[a]>).
+
+    Declares `rho`, `belief` (the same) and `chosen`, and in a simulation with a known rho_env also `reward`.
+
+    Parameters
+    ----------
+    rho : tensor (time, feature)
+        rho_t.
+    alpha : number or tensor ()
+        Inverse temperature of the softmax.
+    sigma : number or tensor ()
+        Standard deviation of a reward.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decision_numbers, decisions_model, follow, true_preferences
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> with decisions_model(decisions) as model:
+    ...     follow(true_preferences() / decision_numbers()[:, None], alpha=20.0, sigma=0.1)
+    >>> model.deterministics, model.observed_RVs
+    ([rho, belief], [chosen])
+    """
     model = pm.modelcontext(None)
     pm.Deterministic("rho", rho, dims=("time", "feature"))
     pm.Deterministic("belief", rho, dims=("time", "feature"))
     chosen = choose(linear_utility(rho, model["context"], alpha))
     known = [model[name] for name in ("rho_env", "true_rho_env") if name in model.named_vars]
     if is_simulated(model) and known:
-        mean_reward = (_taken(model["context"], chosen) * known[0]).sum(axis=-1)
+        mean_reward = (_select_chosen(model["context"], chosen) * known[0]).sum(axis=-1)
         pm.Normal("reward", mean_reward, sigma, dims="time")
 
 
-def _taken(context: TensorVariable, chosen: TensorVariable) -> TensorVariable:
+def _select_chosen(context: TensorVariable, chosen: TensorVariable) -> TensorVariable:
+    """x_t[a_t] (time, feature)."""
     return context[pt.arange(chosen.shape[0]), chosen]

@@ -1,4 +1,4 @@
-"""Parts to declare a ranking with: later decisions are taken to be better than earlier ones (Brown et al., 2019)."""
+"""The likelihood of a ranking in which later decisions are better than earlier ones (Brown et al., 2019)."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class LaterIsBetter(Op):
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
         return [cotangents[0] * outputs[1]]
 
-    # What PyTensor 2 calls it.
+    # Its name in PyTensor 2.
     L_op = pullback
 
 

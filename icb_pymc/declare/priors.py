@@ -1,4 +1,4 @@
-"""The improper prior of the paper's benchmarks."""
+"""The improper prior of the paper's benchmarks, and covariances that are zero."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ class FlatWeightsRV(type(pm.Flat.rv_op)):  # type: ignore[misc]
 
 
 class FlatWeights(pm.Flat):
-    """Weights (..., feature) of which nothing is known; samplers and optimisers start at -1/k, as in the paper.
+    """Weights (..., feature) with a flat prior; samplers and optimisers start at -1/k, as in the paper.
 
-    That is what sets it apart from `pm.Flat` with an ``initval``, which `pm.observe` and `pm.compute_log_likelihood`
-    refuse.
+    `pm.Flat` with an ``initval`` would start there too, but `pm.observe` and `pm.compute_log_likelihood` do not support
+    it.
     """
 
     rv_op = FlatWeightsRV()
@@ -32,5 +32,5 @@ class FlatWeights(pm.Flat):
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a hyperparameter is given as zero."""
+    """Whether the value given for a hyperparameter is zero."""
     return isinstance(value, (int, float, np.ndarray, list)) and not np.any(value)

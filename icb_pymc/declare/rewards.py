@@ -1,4 +1,4 @@
-"""The rewards that the agent perceives."""
+"""The rewards that the agent receives."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 
 class LinearRewardRV(SymbolicRandomVariable):
-    """Random graph of `LinearReward`."""
+    """Random graph of `LinearReward`: the mean reward plus Gaussian noise."""
 
     name = "linear_reward"
     extended_signature = "[rng],[size],(k),(k),()->[rng],()"
@@ -36,9 +36,24 @@ class LinearReward(Continuous):
     Parameters
     ----------
     rho_env : tensor (feature,)
+        The reward parameter of the environment.
     context : tensor (..., feature)
         x_t[a_t], the context of the chosen candidate.
     sigma : tensor or number
+        Standard deviation of a reward.
+
+    Returns
+    -------
+    tensor (...)
+        A random variable of the model or, from ``LinearReward.dist``, one without a model.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> from icb_pymc.declare import LinearReward
+    >>> reward = LinearReward.dist([1.0, -1.0], [[2.0, 0.0], [2.0, 1.0]], 0.5)
+    >>> pm.logp(reward, [2.0, 1.0]).eval().round(3)
+    array([-0.226, -0.226])
     """
 
     rv_type = LinearRewardRV
@@ -53,8 +68,8 @@ class LinearReward(Continuous):
         return mean if rv_size_is_none(size) else pt.zeros(size) + mean
 
     def logp(value, rho_env, context, sigma):  # type: ignore[no-untyped-def]
-        surprise = (value - _mean_reward(rho_env, context)) / sigma
-        return -0.5 * surprise**2 - pt.log(sigma) - 0.5 * np.log(2 * np.pi)
+        standardised = (value - _mean_reward(rho_env, context)) / sigma
+        return -0.5 * standardised**2 - pt.log(sigma) - 0.5 * np.log(2 * np.pi)
 
 
 def _mean_reward(rho_env: TensorVariable, context: TensorVariable) -> TensorVariable:

@@ -1,4 +1,4 @@
-"""A scan over decisions whose step may use variables of the model as it finds them."""
+"""A scan over decisions whose step may use random variables of the model."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,20 +15,25 @@ Step = Callable[..., tuple[TensorVariable, ...]]
 def scan_over_time(
     step: Step, sequences: Sequence[TensorVariable], states: Sequence[TensorVariable], others: int = 0
 ) -> list[TensorVariable]:
-    """What `step` gives at each time: its states first, then `others` that it is not given back.
+    """What `step` returns at each time: first its states, then `others` that are not passed to the next step.
 
-    A step that closes over a random variable of the model, such as an unknown learning rate, would draw it anew inside
-    of the scan, where no sampler can see it. So those that it uses are handed to the scan from outside.
+    A step that closes over a random variable of the model, such as an unknown learning rate, would draw it again inside
+    the scan, where no sampler can see it. So the variables that it uses are passed to the scan as arguments.
 
     Parameters
     ----------
     step : callable
         ``step(*sequences_t, *states) -> (*states, *others)``.
     sequences : tensors (time, ...)
+        Inputs of the steps.
     states : tensors
-        Before the first step.
+        Values before the first step.
     others : int
-        How many others there are.
+        Number of other outputs.
+
+    Returns
+    -------
+    list of tensors (time, ...)
     """
     dummies = [sequence[0].type() for sequence in sequences] + [state.type() for state in states]
     results = list(step(*dummies))
@@ -39,14 +44,14 @@ def scan_over_time(
     inside = set(ancestors(results, blockers=variables))
     used = [variable for variable in variables if variable in inside]
 
-    def replaced(*given: TensorVariable) -> list[TensorVariable]:
-        return graph_replace(results, dict(zip([*dummies, *used], given, strict=True)), strict=False)
+    def step_on(*arguments: TensorVariable) -> list[TensorVariable]:
+        return graph_replace(results, dict(zip([*dummies, *used], arguments, strict=True)), strict=False)
 
-    found = pytensor.scan(
-        replaced,
+    outputs = pytensor.scan(
+        step_on,
         sequences=list(sequences),
         outputs_info=[*states, *[None] * others],
         non_sequences=used,
         return_updates=False,
     )
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+    return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]

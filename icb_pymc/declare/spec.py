@@ -1,4 +1,4 @@
-"""What a model says beyond its graph: a spec on the function that declares it."""
+"""What the suite must know about a model beyond its graph: a spec on the function that declares it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,14 +14,43 @@ Declare = Callable[..., Any]
 
 
 class Preset(NamedTuple):
-    """Hyperparameters of a model, and how it is sampled, in the published experiments."""
+    """Hyperparameters and sampling options of a model in the published experiments.
+
+    Attributes
+    ----------
+    hyperparameters : dict
+        Arguments of the model.
+    sampling : dict
+        Options of `fit`, such as ``draws``.
+
+    Examples
+    --------
+    >>> from icb_pymc.declare import Preset
+    >>> Preset({"alpha": 20.0}, {"draws": 1000}).hyperparameters
+    {'alpha': 20.0}
+    """
 
     hyperparameters: dict[str, Any]
     sampling: dict[str, Any]
 
 
 class Estimate(NamedTuple):
-    """A point estimate: values of `rho_env` and/or `belief`, and a sentence on how they were computed."""
+    """A point estimate of `rho_env`, `belief` or both.
+
+    Attributes
+    ----------
+    values : dict of array
+        The estimates by name: ``rho_env`` (feature,), ``belief`` (time, feature).
+    how : str
+        How they were computed, for the trace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from icb_pymc.declare import Estimate
+    >>> Estimate({"rho_env": np.array([-0.5, -0.5])}, "a guess").how
+    'a guess'
+    """
 
     values: dict[str, np.ndarray]
     how: str
@@ -29,23 +58,30 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What `fit`, `simulate` and others must know of a model that its graph does not say.
+    """What `fit`, `simulate` and others must know about a model that its graph does not contain.
 
     Attributes
     ----------
     paper : callable, optional
         ``paper(decisions) -> Preset``: the published settings, for ``fit(preset="paper")``.
     steps : callable, optional
-        ``steps(model)``: step methods for all free variables or for some, in place of those that the suite picks.
+        ``steps(model)``: step methods for all free variables or for some, instead of those that the suite chooses.
     estimate : callable, optional
-        ``estimate(decisions, **hyperparameters) -> Estimate``: a point estimate, then the default method of `fit`.
+        ``estimate(decisions, **hyperparameters) -> Estimate``: a point estimate, the default method of
+        `fit` if given.
     em : callable, optional
         ``em(decisions, hyperparameters, as_published=...) -> dict``: settings of Algorithm 1, for ``method="em"``.
     scenario : callable, optional
         ``scenario(steps=..., actions=..., seed=..., transplants=..., quadratic=...) -> Dataset``: the arrivals that
         `simulate` lets the model choose from; by default the paper's semi-synthetic environment.
     hindsight : str, optional
-        Why the model cannot forecast: which of its parts were computed from all choices, later ones included.
+        Why the model cannot forecast: which of its parts were computed from all choices, including later ones.
+
+    Examples
+    --------
+    >>> from icb_pymc.declare import ModelSpec
+    >>> ModelSpec(hindsight="its change points depend on later choices").estimate is None
+    True
     """
 
     paper: Callable[..., Preset] | None = None
@@ -57,14 +93,14 @@ class ModelSpec:
 
 
 def specify(declare: Declare | None = None, /, **fields: Any) -> Any:
-    """Attach a `ModelSpec` to the function that declares a model; a call or a decorator.
+    """Attach a `ModelSpec` to the function that declares a model, by a call or as a decorator.
 
     Parameters
     ----------
-    declare : callable
-        The function. Left out where `specify` is used as a decorator.
+    declare : callable, optional
+        The function. Omitted if `specify` is used as a decorator.
     **fields
-        Of `ModelSpec`: paper, steps, estimate, em, scenario, hindsight.
+        Fields of `ModelSpec`: paper, steps, estimate, em, scenario, hindsight.
 
     Returns
     -------
@@ -74,7 +110,7 @@ def specify(declare: Declare | None = None, /, **fields: Any) -> Any:
     Raises
     ------
     InputError
-        If there is no such field.
+        If a field does not exist.
 
     Examples
     --------
@@ -98,7 +134,17 @@ def specify(declare: Declare | None = None, /, **fields: Any) -> Any:
 
 
 def spec_of(declare: Declare) -> ModelSpec:
-    """The spec of a model, also behind `functools.partial`; an empty one if it has none.
+    """The spec of a model.
+
+    Parameters
+    ----------
+    declare : callable
+        The function that declares the model, or a `functools.partial` of it.
+
+    Returns
+    -------
+    ModelSpec
+        An empty one if none was attached.
 
     Examples
     --------

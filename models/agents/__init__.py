@@ -1,4 +1,4 @@
-"""The simulated decision-makers of the paper, each a PyMC graph that PyMC itself simulates."""
+"""The simulated decision-makers of the paper, each declared as a PyMC model and simulated by PyMC."""
 
 from .greedy import greedy
 from .linear import linear

@@ -1,4 +1,4 @@
-"""The benchmark algorithms of the paper: inverse reinforcement learning and its kin."""
+"""The benchmark algorithms of the paper: inverse reinforcement learning and related methods."""
 
 from .b_irl import b_irl
 from .cp_irl import cp_irl

@@ -1,4 +1,4 @@
-"""B-IRL: one preference throughout, by Bayesian inverse reinforcement learning."""
+"""B-IRL: one constant preference, by Bayesian inverse reinforcement learning."""
 
 from typing import Any
 
@@ -23,13 +23,37 @@ def b_irl(
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     alpha : number
         Inverse temperature of the softmax; it may be a distribution, such as ``pm.HalfNormal.dist(20)``.
     prior : {"gaussian", "flat"}
-        Of rho_env. The flat one, as in the paper, leaves a proper posterior only if some choice speaks against every
-        way for weights to grow, which a warning says.
-    prior_mean, prior_covariance : number, vector or matrix
-        Of the Gaussian prior; by default N(-1/k, (2/k)^2 I), wide for weights that sum to one.
+        Prior of rho_env. Under the flat prior of the paper the posterior is proper only if, in every direction in which
+        weights may grow, some choice becomes less probable.
+    prior_mean : number or vector, optional
+        Mean of the Gaussian prior; -1/k by default.
+    prior_covariance : number, vector or matrix, optional
+        Covariance of the Gaussian prior; (2/k)^2 I by default, wide for weights that sum to one.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the prior is neither of the two, or flat but with a mean or covariance.
+
+    Warns
+    -----
+    InputWarning
+        If the posterior is not proper under the flat prior.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> icb_pymc.models.irl.b_irl(decisions).free_RVs
+    [weights]
     """
     fold = one_fold(decisions.sizes["time"])
     with decisions_model(decisions) as model:

@@ -1,4 +1,4 @@
-"""CP-IRL: a preference of its own in each of M intervals, whose ends are found from the choices."""
+"""CP-IRL: a separate preference in each of M intervals, whose ends are estimated from the choices."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
 
 # Why this model cannot be judged by its forecasts.
-HINDSIGHT = "its change points are found from all choices, those to come included"
+HINDSIGHT = "its change points are computed from all choices, including later ones"
 
 
 def cp_irl(
@@ -30,29 +30,54 @@ def cp_irl(
 ) -> pm.Model:
     """rho_t = rho^(j) for t in {t^(j-1) + 1, ..., t^(j)}, a_t ~ softmax(alpha <rho_t, x_t[a]>) (Likmeta et al., 2021).
 
-    The change points t^(j) are those with the highest sum of segment scores, found by dynamic programming while
-    the model is declared; then they are taken as known, as data `change_point` of the model and of its trace.
+    The change points t^(j) maximise the sum of segment scores, by dynamic programming when the model is declared. From
+    then on they are known: data `change_point` of the model and of its trace.
 
     Parameters
     ----------
     decisions : Dataset
+        Decisions with `chosen`; with a `table` also arrivals to simulate.
     segments : int or None
-        M; with None, the number that has the highest evidence.
+        M; if None, the number with the highest evidence.
     length : int
-        Change points lie at the ends of sub-trajectories of so many decisions.
+        Number of decisions in a sub-trajectory; change points lie at the ends of sub-trajectories.
     alpha : number
         Inverse temperature of the softmax; with a `table` it may be a distribution.
     prior, prior_mean, prior_covariance
-        Of each rho^(j), as in `b_irl`.
+        Prior of each rho^(j), as in `b_irl`.
     score : {"evidence", "likelihood"}
-        What a segment is judged by, see `score_segments`; the paper's is the likelihood, at draws that `score_seed`
-        fixes.
+        Score of a segment, see `icb_pymc.declare.change_points.score_segments`; the paper uses the likelihood.
+    score_seed : int
+        Seed of the draws at which the likelihood is computed.
     table : SegmentTable, optional
-        From `icb_pymc.declare.change_points.score_segments`, in place of scoring anew: one table serves any M.
+        Result of `score_segments`, instead of scoring again: one table serves any M.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If an option is not valid, there are no choices and no table, or the table is of other decisions.
+
+    Warns
+    -----
+    InputWarning
+        If the posterior of a segment is not proper under the flat prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays(np.tile([[[1.0], [0.0]]], (40, 1, 1)), [0] * 20 + [1] * 20)
+    >>> model = icb_pymc.models.irl.cp_irl(decisions, segments=2, alpha=1.0, prior_covariance=4.0)
+    >>> model["change_point"].get_value().tolist()
+    [20, 40]
     """
     if table is None:
         if "chosen" not in decisions:
-            raise InputError("CP-IRL finds its change points in choices; to simulate it, give the table of a log.")
+            raise InputError("CP-IRL computes its change points from choices; to simulate it, give the table of a log.")
         table = score_segments(
             decisions,
             length=length,
@@ -81,7 +106,7 @@ def cp_irl(
 
 
 def paper(decisions: xr.Dataset) -> Preset:
-    """The published experiments: flat prior, segments of 10 judged by their likelihood, B-IRL's random walk in each."""
+    """The published experiments: flat prior, segments of 10 scored by likelihood, the random walk of B-IRL in each."""
     return Preset({"length": 10, "alpha": 20.0, "prior": "flat", "score": "likelihood"}, RANDOM_WALK)
 
 

@@ -1,4 +1,4 @@
-"""I-SPI: a uniform policy that is softly improved after each decision."""
+"""I-SPI: a uniform policy with one soft policy improvement after each decision."""
 
 from typing import Any
 
@@ -26,24 +26,47 @@ def i_spi(
     """pi_{t+1}(x)[a] ~ exp(alpha Q_t(x, a)), Q_t(x, a) = <rho_env, x[a]> + E_{x'}[V_t(x')], pi_1 uniform.
 
     These are the soft policy improvements of Jacq et al. (2019), one after each decision. The next context does not
-    depend on the action, so E_{x'}[V_t(x')] is the same for all actions and falls out of the softmax: whatever the
-    contexts, pi_t is soft-optimal from the second decision on. That is B-IRL with a sharpness of 0 for the first
-    decision and 1 for the others.
+    depend on the action, so E_{x'}[V_t(x')] is the same for all actions and cancels in the softmax: for any contexts,
+    pi_t is soft-optimal from the second decision on. This is B-IRL with a sharpness of 0 for the first decision and 1
+    for the others.
 
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     alpha : number
         Inverse temperature of an improved policy; it may be a distribution.
     reading : {"improvement", "sharpening"}
-        ``"improvement"`` is the above, the paper's appendix. ``"sharpening"`` is its main text, where the agent acts
-        less and less at random: the sharpness grows from 0 at the first decision to 1 at the last in equal steps,
-        as if each improvement kept the policy before, pi_{t+1} ~ pi_t exp(alpha Q_t / (T - 1)).
+        ``"improvement"`` is the above, as in the paper's appendix. ``"sharpening"`` follows its main text, where the
+        agent acts less and less at random: the sharpness grows in equal steps from 0 at the first decision to 1 at the
+        last, as if each improvement retained the policy before, pi_{t+1} ~ pi_t exp(alpha Q_t / (T - 1)).
     prior, prior_mean, prior_covariance
-        Of rho_env, as in `b_irl`.
+        Prior of rho_env, as in `b_irl`.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the reading is neither of the two, or the prior is not valid (see `b_irl`).
+
+    Warns
+    -----
+    InputWarning
+        If the posterior is not proper under the flat prior.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> model = icb_pymc.models.irl.i_spi(decisions)
+    >>> model.free_RVs, model["sharpness"].get_value()
+    ([weights], array([0., 1.]))
     """
     if reading not in READINGS:
-        raise InputError(f"reading={reading!r}: it is {' or '.join(repr(word) for word in READINGS)}.")
+        raise InputError(f"reading={reading!r}: it must be {' or '.join(repr(word) for word in READINGS)}.")
     steps = decisions.sizes["time"]
     fold = one_fold(steps)
     improvements = np.arange(steps)

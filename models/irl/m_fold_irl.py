@@ -1,4 +1,4 @@
-"""M-fold IRL: a preference of its own in each of M equal intervals."""
+"""M-fold IRL: a separate preference in each of M equal intervals."""
 
 from typing import Any
 
@@ -24,17 +24,42 @@ def m_fold_irl(
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     folds : int
         M, from 1 (B-IRL) to T (all beliefs independent of each other).
     alpha : number
         Inverse temperature of the softmax; it may be a distribution.
     prior : {"gaussian", "flat"}
-        Of each rho^(j). Under the flat one, as in the paper, a fold has no proper posterior if weights may grow in some
-        direction and no choice speaks against it; a fold of one decision never has. The random walk of the paper then
-        drifts from -1/k, where it starts, for as long as it runs: that is what its T-fold IRL reports, and a warning
-        says so.
-    prior_mean, prior_covariance : number, vector or matrix
-        Of the Gaussian prior; by default N(-1/k, (2/k)^2 I).
+        Prior of each rho^(j). Under the flat prior of the paper the posterior of a fold is proper only if, in every
+        direction in which weights may grow, some choice becomes less probable; with one decision of two candidates per
+        fold it never is. The random walk of the paper then drifts away from -1/k, where it starts, for as long as it
+        runs, and this drift is what its T-fold IRL reports.
+    prior_mean : number or vector, optional
+        Mean of the Gaussian prior; -1/k by default.
+    prior_covariance : number, vector or matrix, optional
+        Covariance of the Gaussian prior; (2/k)^2 I by default, wide for weights that sum to one.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the number of folds is not from 1 to T, or the prior is not valid (see `b_irl`).
+
+    Warns
+    -----
+    InputWarning
+        If the posterior of a fold is not proper under the flat prior.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> model = icb_pymc.models.irl.m_fold_irl(decisions, folds=2)
+    >>> model["fold_of_decision"].get_value().tolist()
+    [0, 1]
     """
     fold = equal_folds(decisions.sizes["time"], folds)
     with decisions_model(decisions) as model:

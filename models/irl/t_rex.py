@@ -1,4 +1,4 @@
-"""T-REX: what was chosen later is taken to be better than what was chosen earlier."""
+"""T-REX: later choices are assumed to be better than earlier ones."""
 
 import warnings
 
@@ -13,21 +13,39 @@ from icb_pymc.errors import InputWarning
 from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, maximise
 from icb_pymc.kernels.pairwise_ranking import ranking_log_likelihood
 
-PATIENCE, MOST_STEPS, PAPER_STEPS = 100, 50_000, 10_000
+PATIENCE, MAX_STEPS, PAPER_STEPS = 100, 50_000, 10_000
 
 
 def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -> pm.Model:
     """sum_{t < t'} log sigmoid(R_t' - R_t) with R_t = alpha <rho_env, x_t[a_t]> (Brown et al., 2019).
 
-    It is a likelihood of pairs, not of data, hence a potential of the model.
+    This is a likelihood of pairs, not of the data, hence a potential of the model.
 
     Parameters
     ----------
     decisions : Dataset
+        Decisions with `chosen`.
     alpha : number
-        Scale of rewards in the comparison; with free weights it does but scale them.
+        Scale of rewards in the comparison; without `simplex` it only rescales the weights.
     simplex : bool
         Constrain rho_env to be negative with unit L1 norm, as in the published experiments.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the decisions have no `chosen`: the model cannot be simulated.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> model = icb_pymc.models.irl.t_rex(decisions)
+    >>> model.free_RVs, model.potentials
+    ([rho_env], [ranking])
     """
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
@@ -45,8 +63,9 @@ def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -
 def estimate(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -> Estimate:
     """Maximise the likelihood of the ranking.
 
-    Free weights start at -1/k and climb by Adam (0.001, 0.9, 0.999) until 100 iterations bring nothing. On the simplex
-    rho_env = -softmax(theta), theta starts at 0 and makes 10,000 steps of RMSprop (0.001, 0.9), as published.
+    Without `simplex`, weights start at -1/k and follow Adam (0.001, 0.9, 0.999) until 100 steps bring no improvement.
+    On the simplex rho_env = -softmax(theta), and theta starts at 0 and follows RMSprop (0.001, 0.9) for 10,000 steps,
+    as published.
     """
     features = decisions.sizes["feature"]
     steps = np.arange(decisions.sizes["time"])
@@ -63,18 +82,18 @@ def estimate(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False
         return value, -importance * (gradient - gradient @ importance)
 
     if simplex:
-        summit = maximise(by_theta, np.zeros(features), RMSprop(0.001, 0.9), max_steps=PAPER_STEPS)
-        return Estimate({"rho_env": -_softmax(summit.point)}, f"RMSprop, {summit.steps} steps")
-    summit = maximise(by_weights, np.full(features, -1 / features), Adam(), max_steps=MOST_STEPS, patience=PATIENCE)
-    if not summit.converged:
+        maximum = maximise(by_theta, np.zeros(features), RMSprop(0.001, 0.9), max_steps=PAPER_STEPS)
+        return Estimate({"rho_env": -_softmax(maximum.point)}, f"RMSprop, {maximum.steps} steps")
+    maximum = maximise(by_weights, np.full(features, -1 / features), Adam(), max_steps=MAX_STEPS, patience=PATIENCE)
+    if not maximum.converged:
         warnings.warn(
-            f"T-REX still climbs after {MOST_STEPS} steps: some weights may rank all decisions in the order in which "
-            "they came, and then there is no maximum; give more decisions, or simplex=True.",
+            f"T-REX has not converged after {MAX_STEPS} steps: some weights may rank all decisions in the order in "
+            "which they were made, and then there is no maximum; give more decisions, or simplex=True.",
             InputWarning,
             stacklevel=2,
         )
-    ended = "until 100 brought nothing" if summit.converged else "without an end"
-    return Estimate({"rho_env": summit.point}, f"Adam, {summit.steps} steps, {ended}")
+    end = f"the last {PATIENCE} without improvement" if maximum.converged else "not converged"
+    return Estimate({"rho_env": maximum.point}, f"Adam, {maximum.steps} steps, {end}")
 
 
 def paper(decisions: xr.Dataset) -> Preset:

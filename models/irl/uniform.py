@@ -1,4 +1,4 @@
-"""Baseline: all features count the same, whatever was chosen."""
+"""Baseline: all features count the same, regardless of the choices."""
 
 from typing import Any
 
@@ -16,8 +16,20 @@ def uniform(decisions: xr.Dataset, *, alpha: Any = 20.0) -> pm.Model:
     Parameters
     ----------
     decisions : Dataset
+        Decisions, or arrivals to simulate.
     alpha : number
         Inverse temperature of the softmax.
+
+    Returns
+    -------
+    pm.Model
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> icb_pymc.models.irl.uniform(decisions)["rho_env"].eval()
+    array([-0.5, -0.5])
     """
     steps, features = decisions.sizes["time"], decisions.sizes["feature"]
     with decisions_model(decisions) as model:

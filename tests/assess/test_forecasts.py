@@ -87,7 +87,7 @@ def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
 @pytest.mark.parametrize(
     ("model", "options", "sentence"),
     [
-        ("cp_irl", {}, "found from all choices"),
+        ("cp_irl", {}, "computed from all choices"),
         ("b_irl", {"hyperparameters": {"prior": "flat"}}, "proper prior"),
         ("nb_icb", {"start": 20}, "from 0 to 19"),
         ("nb_icb", {"hyperparameters": {"gamma": 1}}, "no hyperparameter 'gamma'"),

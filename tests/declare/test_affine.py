@@ -20,7 +20,7 @@ AFFINE = {
 }
 NONLINEAR = {
     "a clip": pt.clip(X, -5, 5),
-    "a clip far out": pt.clip(X, -1e9, 1e9),
+    "a clip at a large value": pt.clip(X, -1e9, 1e9),
     "squares": X**2,
     "a product of two": X * V,
     "a choice by itself": pt.where(X > 3, 0.0, X),
@@ -44,12 +44,12 @@ def test_nonlinear_graphs_are_not_affine(name):
     assert is_affine([NONLINEAR[name]], [pt.scalar()])
 
 
-def test_using_a_shape_is_no_dependence():
+def test_using_a_shape_is_not_a_dependence():
     assert not depends_on([pt.zeros_like(X) + Y, X.shape[0]], [X])
     assert depends_on([Y, pt.sqrt(X)], [X])
 
 
-def test_the_inside_of_a_kept_graph_is_looked_at():
+def test_the_inner_graph_of_an_op_is_examined():
     from pytensor.compile.builders import OpFromGraph
 
     a, b = pt.dvectors("a", "b")

@@ -1,4 +1,4 @@
-"""Walks of agents against their definition as one dense Gaussian."""
+"""Walks of agents compared with their definition as one dense Gaussian."""
 
 import numpy as np
 import pymc as pm

@@ -39,10 +39,12 @@ def test_scan_closed_form_and_kernel_give_the_same_belief_path():
 
     start_precision = np.linalg.inv(start_root @ start_root.T)
     squares = np.einsum("ti,tj->tij", context, context) / sigma**2
-    gathered = np.cumsum(np.concatenate([np.zeros((1, 3, 3)), squares[:-1]]), axis=0)
-    heard = np.cumsum(np.concatenate([np.zeros((1, 3)), (reward[:, None] * context / sigma**2)[:-1]]), axis=0)
-    covariance = np.linalg.inv(start_precision + gathered)
-    mean = np.einsum("tij,tj->ti", covariance, start_precision @ start_mean + heard)
+    precision_gain = np.cumsum(np.concatenate([np.zeros((1, 3, 3)), squares[:-1]]), axis=0)
+    information_gain = np.cumsum(
+        np.concatenate([np.zeros((1, 3)), (reward[:, None] * context / sigma**2)[:-1]]), axis=0
+    )
+    covariance = np.linalg.inv(start_precision + precision_gain)
+    mean = np.einsum("tij,tj->ti", covariance, start_precision @ start_mean + information_gain)
     np.testing.assert_allclose(scanned_mean, mean, atol=1e-10)
     np.testing.assert_allclose(scanned_root @ scanned_root.transpose(0, 2, 1), covariance, atol=1e-10)
 

@@ -11,7 +11,7 @@ CHANGES = (60, 130)
 
 @pytest.fixture(scope="module")
 def switching():
-    """175 decisions of someone who changes mind completely after the 60th and the 130th."""
+    """175 decisions of an agent whose preference changes completely after the 60th and the 130th."""
     arrivals = make_arrivals(175, 3, 3, seed=2, share_available=0.9)
     rho = PREFERENCES[np.searchsorted(CHANGES, np.arange(175), side="right")]
     utility = 20.0 * np.einsum("tak,tk->ta", arrivals["context"], rho)
@@ -25,17 +25,17 @@ def table(switching):
     return score_segments(switching)
 
 
-def test_planted_change_points_are_found_by_evidence(table):
+def test_evidence_recovers_the_true_change_points(table):
     np.testing.assert_array_equal(table.change_points(3), [0, *CHANGES, 175])
     np.testing.assert_array_equal(np.bincount(table.fold_of_decision(3)), [60, 70, 45])
 
 
-def test_planted_change_points_are_found_by_the_paper_s_likelihood(switching):
+def test_the_likelihood_of_the_paper_recovers_the_true_change_points(switching):
     table = score_segments(switching, score="likelihood", prior="flat")
     np.testing.assert_array_equal(table.change_points(3), [0, *CHANGES, 175])
 
 
-def test_the_seed_of_the_scores_fixes_their_draws(switching):
+def test_the_seed_of_the_scores_determines_their_draws(switching):
     first, again, other = (
         score_segments(switching, score="likelihood", length=100, score_seed=seed).scores for seed in (1, 1, 2)
     )
@@ -43,26 +43,26 @@ def test_the_seed_of_the_scores_fixes_their_draws(switching):
     assert not np.array_equal(first, other)
 
 
-def test_the_number_of_segments_is_told_by_evidence(table):
+def test_evidence_recovers_the_number_of_segments(table):
     assert table.most_probable_number() == 3
     assert len(table.log_evidence()) == table.blocks == 18
 
 
-def test_one_preference_throughout_is_one_segment():
+def test_a_constant_preference_is_one_segment():
     arrivals = make_arrivals(100, 2, 3, seed=4)
     utility = 20.0 * (arrivals["context"].values * PREFERENCES[0]).sum(axis=-1)
     steady = arrivals.assign(chosen=("time", utility.argmax(axis=1)))
     assert score_segments(steady).most_probable_number() == 1
 
 
-def test_one_table_serves_any_number_and_more_segments_cut_at_the_planted_ones_too(table):
+def test_one_table_serves_any_number_of_segments_and_more_of_them_keep_the_true_change_points(table):
     for segments in (5, 10):
         ends = table.change_points(segments)
         assert len(ends) == segments + 1
         assert set(CHANGES) <= set(ends)
 
 
-def test_sub_trajectories_may_leave_a_shorter_last_one(switching):
+def test_the_last_sub_trajectory_may_be_shorter(switching):
     assert score_segments(switching, length=50).boundaries.tolist() == [0, 50, 100, 150, 175]
 
 
@@ -70,13 +70,13 @@ def test_sub_trajectories_may_leave_a_shorter_last_one(switching):
     ("options", "sentence"),
     [
         ({"score": "height"}, "'evidence' or 'likelihood'"),
-        ({"prior": "flat"}, "a flat prior gives no evidence"),
+        ({"prior": "flat"}, "evidence is not defined under a flat prior"),
         ({"prior": "wide"}, "'gaussian' or 'flat'"),
         ({"length": 0}, "length=0"),
         ({"alpha": "high"}, "give alpha and the prior as numbers"),
     ],
 )
-def test_scores_that_cannot_be_are_refused(switching, options, sentence):
+def test_invalid_options_of_scores_are_refused(switching, options, sentence):
     with pytest.raises(InputError, match=sentence):
         score_segments(switching, **options)
 

@@ -7,7 +7,7 @@ from icb_pymc.errors import InputError, InputWarning
 
 
 @pytest.mark.parametrize(("steps", "folds"), [(10, 1), (10, 3), (10, 10), (7, 5), (500, 7), (12, 4)])
-def test_folds_are_those_of_the_appendix_also_where_they_do_not_divide_the_log(steps, folds):
+def test_folds_are_those_of_the_appendix_also_if_their_number_does_not_divide_the_log(steps, folds):
     fold = equal_folds(steps, folds)
     for j in range(1, folds + 1):
         expected = np.arange(1 + (j - 1) * steps // folds, j * steps // folds + 1)
@@ -16,19 +16,19 @@ def test_folds_are_those_of_the_appendix_also_where_they_do_not_divide_the_log(s
 
 
 @pytest.mark.parametrize("folds", [0, 11, 2.5, float("inf"), "many", None])
-def test_a_number_of_folds_that_cannot_be_is_refused(folds):
+def test_an_invalid_number_of_folds_is_refused(folds):
     with pytest.raises(InputError, match=r"folds=.*from 1 to 10, the number of decisions"):
         equal_folds(10, folds)
 
 
-def test_a_flat_prior_on_folds_of_one_decision_is_warned_of():
+def test_a_flat_prior_on_folds_of_one_decision_gives_a_warning():
     arrivals = make_arrivals(40, 2, 2)
     decisions = arrivals.assign(chosen=("time", np.arange(40) % 2))
     with pytest.warns(InputWarning, match="40 of 40 folds have no proper posterior"):
         warn_of_improper_folds(decisions, equal_folds(40, 40))
 
 
-def test_where_choices_contradict_each_other_nothing_is_warned_of(recwarn):
+def test_choices_that_contradict_each_other_give_no_warning(recwarn):
     arrivals = make_arrivals(40, 2, 2)
     warn_of_improper_folds(arrivals.assign(chosen=("time", np.arange(40) % 2)), one_fold(40))
     assert not recwarn

@@ -1,4 +1,4 @@
-"""One declaration of a learner simulates it and infers what it believed."""
+"""One declaration of a learner both simulates it and infers its beliefs."""
 
 from functools import partial
 
@@ -28,14 +28,14 @@ OPTIONS = {"tune": 200, "chains": 2, "cores": 1, "seed": 1, "progressbar": False
 
 
 def delta_rule(decisions, *, rate=0.2, loss=1.0, rule=None, limit=None):
-    """Learns from losses `loss` times as fast as from gains."""
+    """A delta rule that learns from losses `loss` times as fast as from gains."""
     with decisions_model(decisions) as model:
         rate = hyperparameter("rate", rate)
 
         def update(belief, context, reward):
-            surprise = reward - (belief.mean * context).sum()
-            gain = rate if loss == 1 else rate * pt.where(surprise < 0, loss, 1.0)
-            mean = belief.mean + gain * surprise * context
+            error = reward - (belief.mean * context).sum()
+            gain = rate if loss == 1 else rate * pt.where(error < 0, loss, 1.0)
+            mean = belief.mean + gain * error * context
             return PointBelief(mean if limit is None else pt.clip(mean, -limit, limit))
 
         learn(PointBelief(uniform_preferences()), update=update, alpha=ALPHA, sigma=SIGMA, rule=rule)
@@ -67,28 +67,28 @@ LINEAR = {
     "a delta rule": delta_rule,
     "a delta rule of unknown rate": partial(delta_rule, rate=pm.Beta.dist(2, 8)),
     "forgetting": forgetting,
-    "an optimist who forgets": partial(forgetting, act_on=lambda belief, noise: belief.mean, bonus=optimism),
+    "optimistic and forgetting": partial(forgetting, act_on=lambda belief, noise: belief.mean, bonus=optimism),
     "greedy": agents.greedy,
     "optimistic": agents.optimistic,
     "sampling": agents.sampling,
 }
 OTHERS = {
     "losses count twice": partial(delta_rule, loss=2.0),
-    "beliefs with a limit that no trial would reach": partial(delta_rule, limit=1e4),
+    "beliefs clipped at a large value": partial(delta_rule, limit=1e4),
     "lapses": partial(delta_rule, rule=with_lapses(0.1)),
     "half a draw": partial(forgetting, act_on=lambda belief, noise: belief.draw(0.5 * noise)),
 }
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_the_engine_knows_a_learner_by_prediction_errors(name, decisions):
-    found = find_linear_gaussian(LINEAR[name](decisions))
-    assert found is not None
-    assert {rv.name for rv in found.variables} >= {"reward", "rho_env"}
+def test_the_engine_recognises_learners_by_prediction_errors(name, decisions):
+    block = find_linear_gaussian(LINEAR[name](decisions))
+    assert block is not None
+    assert {rv.name for rv in block.variables} >= {"reward", "rho_env"}
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_learners_are_declared_by_standard_normal_noise(name, decisions):
+def test_other_learners_are_declared_with_standard_normal_noise(name, decisions):
     model = OTHERS[name](decisions)
     assert find_linear_gaussian(model) is None
     assert "reward_noise" in {rv.name for rv in model.free_RVs}
@@ -96,9 +96,9 @@ def test_other_learners_are_declared_by_standard_normal_noise(name, decisions):
 
 
 @pytest.mark.parametrize("name", [*LINEAR, *OTHERS])
-def test_given_the_rewards_that_were_felt_inference_has_the_beliefs_of_the_simulation(name):
+def test_given_the_simulated_rewards_inference_has_the_beliefs_of_the_simulation(name):
     declare = (LINEAR | OTHERS)[name]
-    # Compiling each would take longer than running it slowly.
+    # Compiling each model would take longer than running it slowly.
     with pytensor.config.change_flags(mode="FAST_COMPILE"):
         decisions = simulate(declare, arrivals=ARRIVALS, seed=5)
     model = declare(decisions)
@@ -113,7 +113,7 @@ def test_given_the_rewards_that_were_felt_inference_has_the_beliefs_of_the_simul
 
 
 def dense_log_density(decisions, rate, rho_env, reward):
-    """log p(rates' prior left out, rho_env, rewards, choices) of the delta rule, by a loop."""
+    """log p(rho_env, rewards, choices) of the delta rule at a given rate, by a loop."""
     context, chosen = decisions["context"].values, decisions["chosen"].values
     mean, total = np.full(2, -0.5), -0.5 * (rho_env + 0.5) @ (rho_env + 0.5) - np.log(2 * np.pi)
     for t, action in enumerate(chosen):
@@ -128,12 +128,14 @@ def dense_log_density(decisions, rate, rho_env, reward):
 def test_the_log_density_of_a_delta_rule_is_that_of_a_loop(decisions):
     rng = np.random.default_rng(0)
     rho_env, reward = rng.normal(size=2), rng.normal(size=25)
-    found = delta_rule(decisions, rate=0.15).compile_logp(mode="FAST_COMPILE")({"rho_env": rho_env, "reward": reward})
-    assert found == pytest.approx(dense_log_density(decisions, 0.15, rho_env, reward))
+    log_density = delta_rule(decisions, rate=0.15).compile_logp(mode="FAST_COMPILE")
+    assert log_density({"rho_env": rho_env, "reward": reward}) == pytest.approx(
+        dense_log_density(decisions, 0.15, rho_env, reward)
+    )
 
 
 def weighted_prior_draws(decisions, size=400_000):
-    """Draws of the optimist who forgets from its prior, each with the likelihood of the choices."""
+    """Prior draws of the optimistic and forgetting learner, each with the likelihood of the choices."""
     rng = np.random.default_rng(0)
     memory, rho_env = rng.beta(4, 2, size=size), -0.5 + rng.standard_normal((size, 2))
     mean = np.full((size, 2), -0.5)
@@ -163,11 +165,11 @@ def few(decisions):
 @pytest.fixture(scope="module")
 def optimist(few):
     options = {**OPTIONS, "draws": 2500}
-    return fit(LINEAR["an optimist who forgets"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
+    return fit(LINEAR["optimistic and forgetting"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
 
 
-def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unknown_rate(optimist, few):
-    """Bonus, gains and an unknown all enter: against draws of the prior weighted by their likelihood."""
+def test_the_engine_samples_the_posterior_of_an_optimist_that_forgets_at_an_unknown_rate(optimist, few):
+    """With a bonus, gains and an unknown: compared with prior draws weighted by their likelihood."""
     result = group(optimist, "posterior")
     names = {"memory": result["memory"].values[..., None], "rho_env": result["rho_env"].values}
     path = result["belief"].values[:, :, 1:].reshape(2, 2500, -1)
@@ -180,7 +182,7 @@ def test_the_engine_samples_the_posterior_of_an_optimist_who_forgets_at_an_unkno
         assert (np.abs((draws**power).mean(axis=(0, 1)) - expected) < 4.5 * error).all()
 
 
-def test_the_likelihood_of_each_choice_counts_the_bonus(optimist, few):
+def test_the_likelihood_of_each_choice_includes_the_bonus(optimist, few):
     draw = group(optimist, "posterior").isel(chain=1, draw=77)
     covariance, expected = SIGMA**2 / 2 * np.eye(2), []
     for t, action in enumerate(few["chosen"].values):
@@ -192,11 +194,11 @@ def test_the_likelihood_of_each_choice_counts_the_bonus(optimist, few):
         inflated, x = covariance / float(draw["memory"]), context[action]
         gain = inflated @ x / (SIGMA**2 + x @ inflated @ x)
         covariance = inflated - np.outer(gain, inflated @ x)
-    found = group(optimist, "log_likelihood")["chosen"].isel(chain=1, draw=77)
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+    log_likelihood = group(optimist, "log_likelihood")["chosen"].isel(chain=1, draw=77)
+    np.testing.assert_allclose(log_likelihood, expected, atol=1e-8)
 
 
-def test_choices_by_a_rule_of_ones_own_have_a_likelihood_too(few):
+def test_choices_by_a_user_defined_rule_have_a_likelihood_too(few):
     model = OTHERS["lapses"](few)
     drawn = pm.draw(model.free_RVs, draws=3, random_seed=1, mode="FAST_COMPILE")
     dims = {"rho_env": ("feature",), "reward_noise": ("time",)}
@@ -204,18 +206,18 @@ def test_choices_by_a_rule_of_ones_own_have_a_likelihood_too(few):
         rv.name: (("chain", "draw", *dims[rv.name]), value[None])
         for rv, value in zip(model.free_RVs, drawn, strict=True)
     }
-    found = pointwise(model, xr.Dataset(variables, {"chain": [0], "draw": range(3)}))
+    result = pointwise(model, xr.Dataset(variables, {"chain": [0], "draw": range(3)}))
     (density,) = model.logp(vars=[model["chosen"]], sum=False)
     evaluate = compile_graph(model.value_vars, density, mode="FAST_COMPILE", on_unused_input="ignore")
     expected = [evaluate(*values) for values in zip(*drawn, strict=True)]
-    np.testing.assert_allclose(found.log_likelihood[0], expected, atol=1e-10)
-    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
-    # Leaving a choice out is a harmonic mean over draws.
+    np.testing.assert_allclose(result.log_likelihood[0], expected, atol=1e-10)
+    np.testing.assert_allclose(result.probability.sum(axis=1), 1.0)
+    # The probability of a choice that is left out is a harmonic mean over draws.
     left_out = 1 / np.exp(-np.array(expected)).mean(axis=0)
-    np.testing.assert_allclose(found.probability[np.arange(6), few["chosen"].values], left_out)
+    np.testing.assert_allclose(result.probability[np.arange(6), few["chosen"].values], left_out)
 
 
-def test_a_thompson_sampling_agent_is_inferred_as_b_icb_of_known_strength_is():
+def test_the_posterior_of_a_thompson_sampling_agent_is_that_of_b_icb_with_known_strength():
     decisions = simulate("sampling", arrivals=ARRIVALS, seed=4)
     options = {**OPTIONS, "draws": 30, "tune": 20}
     agent, model = (
@@ -226,7 +228,7 @@ def test_a_thompson_sampling_agent_is_inferred_as_b_icb_of_known_strength_is():
     assert [rv.name for rv in b_icb(decisions, strength=0.5).free_RVs] == ["rho_env", "reward", "rho"]
 
 
-def test_what_is_unknown_is_drawn_from_its_prior_and_told_and_b_icb_is_an_agent():
+def test_a_simulation_of_b_icb_draws_the_unknowns_from_their_prior_and_stores_them():
     arrivals = ARRIVALS.drop_vars("true_rho_env")
     first, second = (simulate("b_icb", arrivals=arrivals, seed=seed) for seed in (1, 2))
     assert first["true_rho_env"].dims == ("feature",)
@@ -236,13 +238,13 @@ def test_what_is_unknown_is_drawn_from_its_prior_and_told_and_b_icb_is_an_agent(
     np.testing.assert_array_equal(known["true_rho_env"], ARRIVALS["true_rho_env"])
 
 
-def test_the_engine_does_not_go_where_numbers_cannot_tell_utilities_apart():
+def test_the_engine_is_not_used_where_rounding_makes_utilities_indistinguishable():
     decisions = simulate(delta_rule, arrivals=make_arrivals(80, 2, 6, seed=1), seed=1, hyperparameters={"rate": 0.05})
-    verdicts = []
+    is_stable = []
     for rate in (0.05, 0.9):
         model = delta_rule(decisions, rate=rate)
         reader = LinearGaussianModel(model, find_linear_gaussian(model))
         _, space = reader.state_space(reader.values(model.initial_point()))
-        verdicts.append(reader.has_moderate_utilities(space))
-    # A step of 0.9 overshoots where contexts are as long as six features make them.
-    assert verdicts == [True, False]
+        is_stable.append(reader.has_moderate_utilities(space))
+    # With contexts of six features a learning rate of 0.9 overshoots, and beliefs diverge.
+    assert is_stable == [True, False]

@@ -16,7 +16,7 @@ def test_the_graph_has_the_value_and_gradient_of_all_pairs():
         lead = (context @ point)[:, None] - (context @ point)[None, :]
         return -np.logaddexp(0.0, -lead)[np.tri(9, k=-1, dtype=bool)].sum()
 
-    found, gradient = compute(weights)
-    np.testing.assert_allclose(found, dense(weights))
+    log_likelihood, gradient = compute(weights)
+    np.testing.assert_allclose(log_likelihood, dense(weights))
     slopes = [(dense(weights + move) - dense(weights - move)) / 1e-5 for move in 1e-5 * np.eye(3)]
     np.testing.assert_allclose(gradient, slopes, atol=1e-5)

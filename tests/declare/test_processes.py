@@ -1,4 +1,4 @@
-"""Processes against the joint Gaussian that they stand for."""
+"""Processes compared with the joint Gaussian that they define."""
 
 import numpy as np
 import pymc as pm
@@ -31,14 +31,14 @@ def joint(start_mean, start, transitions, innovations, drifts):
 
 
 def smooth_joint():
-    """An integrated walk by calculus: covariances of ∫∫ and ∫ of white noise."""
-    one, other = np.minimum.outer(SINCE_START, SINCE_START), np.maximum.outer(SINCE_START, SINCE_START)
-    of_beliefs = one**2 * (3 * other - one) / 6
-    of_slopes = one
-    # Belief at s with slope at t: what the slope had gone by s and stayed at, or went on to after t.
+    """An integrated walk by calculus: covariances of single and double integrals of white noise."""
+    earlier, later = np.minimum.outer(SINCE_START, SINCE_START), np.maximum.outer(SINCE_START, SINCE_START)
+    of_beliefs = earlier**2 * (3 * later - earlier) / 6
+    of_slopes = earlier
+    # Covariance of the belief at s and the slope at t.
     s, t = SINCE_START[:, None], SINCE_START[None, :]
     of_both = np.where(s <= t, s**2 / 2, t * s - t**2 / 2)
-    slope, ones = 0.5 * START, np.ones_like(one)
+    slope, ones = 0.5 * START, np.ones_like(earlier)
     blocks = [
         [
             np.kron(ones, START) + np.kron(s * t, slope) + np.kron(of_beliefs, MOVE),
@@ -53,8 +53,8 @@ def smooth_joint():
 
 
 def reverting_joint():
-    together = np.exp(-np.abs(SINCE_START[:, None] - SINCE_START) / 2.0)
-    return np.tile(MEAN, STEPS + 1), np.kron(together, START)
+    correlation = np.exp(-np.abs(SINCE_START[:, None] - SINCE_START) / 2.0)
+    return np.tile(MEAN, STEPS + 1), np.kron(correlation, START)
 
 
 def over_time(array, scales=SCALES):
@@ -125,19 +125,19 @@ def test_random_paths_have_the_moments_of_the_joint_gaussian(case):
 
 
 @pytest.mark.parametrize("name", ["wiener", "all over time", "smooth"])
-def test_where_a_chain_begins_is_the_mean_of_the_start(name):
+def test_a_chain_starts_at_the_mean_of_the_first_state(name):
     declare, (mean, _) = CASES[name]
     start = model_of(declare).initial_point()["state"]
     assert start.shape == (STEPS + 1, mean.size // (STEPS + 1))
     np.testing.assert_allclose(start, np.tile(mean[: start.shape[1]], (STEPS + 1, 1)))
 
 
-def test_without_a_length_a_process_is_refused():
+def test_a_process_of_unknown_length_is_refused():
     with pytest.raises(ValueError, match="give steps"):
         LinearProcess.dist(MEAN, START, TURN, MOVE, drift=DRIFT)
 
 
-def test_a_covariance_is_given_as_variance_variances_or_matrix():
+def test_a_covariance_may_be_a_variance_a_vector_of_variances_or_a_matrix():
     np.testing.assert_array_equal(as_covariance(2.0, 2).eval(), 2 * np.eye(2))
     np.testing.assert_array_equal(as_covariance([1.0, 2.0], 2).eval(), np.diag([1.0, 2.0]))
     np.testing.assert_array_equal(as_covariance(MOVE, 2).eval(), MOVE)

@@ -1,4 +1,4 @@
-"""A model says what the suite must know of it by a spec on its function, and by nothing else."""
+"""The suite reads what it must know about a model from the spec on its function, and from nothing else."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from icb_pymc.results.inference_data import group
 
 SHORT = {"draws": 5, "tune": 5, "chains": 1, "cores": 1, "progressbar": False}
 
-# What a notebook may well hold beside a model. None of it is part of the model.
+# Names that a notebook may define beside a model. None of them is part of the model.
 steps = 500
 estimate = np.zeros(3)
 paper = "to be written"
@@ -29,7 +29,7 @@ def decisions():
 
 
 def constant(decisions, *, steps=2.0):
-    """A model with a hyperparameter that is called like an option of `simulate`."""
+    """A model with a hyperparameter that has the name of an option of `simulate`."""
     import pymc as pm
 
     with decisions_model(decisions) as model:
@@ -47,7 +47,7 @@ def test_names_beside_a_model_do_not_matter(decisions):
         fit(constant, decisions, preset="paper")
 
 
-def test_a_hyperparameter_may_be_called_like_an_option(decisions):
+def test_a_hyperparameter_may_have_the_name_of_an_option(decisions):
     trace = fit(constant, decisions, {"steps": 3.0}, **SHORT)
     assert '"steps": 3.0' in trace.attrs["hyperparameters"]
     assert simulate(constant, {"steps": 3.0}, arrivals=decisions.drop_vars("chosen")).sizes["time"] == 8
@@ -65,7 +65,7 @@ def test_a_spec_is_attached_by_a_call_or_a_decorator():
         specify(mine, stpes=len)
 
 
-def test_bound_arguments_lose_neither_the_spec_nor_their_values(decisions):
+def test_partial_keeps_the_spec_and_its_values(decisions):
     def weights(model, **options):
         return group(fit(model, decisions, progressbar=False, **options), "posterior")["rho_env"].values
 

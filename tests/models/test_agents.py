@@ -45,7 +45,7 @@ def conjugate_updates(arrivals, drawn):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_recorded_belief_is_the_conjugate_update_of_what_was_recorded(name, learners, arrivals):
+def test_the_recorded_belief_is_the_conjugate_update_by_the_recorded_rewards(name, learners, arrivals):
     means, _ = conjugate_updates(arrivals, learners[name])
     np.testing.assert_allclose(learners[name]["belief"], means, atol=1e-10)
 
@@ -59,14 +59,14 @@ def test_sampling_acts_on_a_draw_from_its_belief(learners, arrivals):
             for r, m, c in zip(drawn["rho"], means, covariances, strict=True)
         ]
     )
-    # Chi-squared with time x feature degrees of freedom: eight standard deviations from a wrong covariance by half.
+    # Chi-squared with time x feature degrees of freedom; a covariance wrong by half is eight standard deviations off.
     degrees = whitened.size
     assert abs((whitened**2).sum() - degrees) < 4 * np.sqrt(2 * degrees)
     assert not np.allclose(drawn["rho"], drawn["belief"])
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_learners_choose_by_the_rule_of_the_paper_and_differ_in_nothing_else(name, learners, arrivals):
+def test_learners_differ_only_in_the_choice_rule_of_the_paper(name, learners, arrivals):
     drawn = learners[name]
     context = arrivals["context"].values
     means, covariances = conjugate_updates(arrivals, drawn)
@@ -108,20 +108,20 @@ def test_action_frequencies_agree_with_the_softmax_of_the_recorded_rho(name):
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_scripted_agents_follow_the_trajectory_of_the_appendix(name, arrivals):
     steps, features = arrivals.sizes["time"], arrivals.sizes["feature"]
-    environment, uniform = arrivals["true_rho_env"].values, np.full(features, -1 / features)
+    rho_env, uniform = arrivals["true_rho_env"].values, np.full(features, -1 / features)
     turn = steps / 2
 
     def expected(t):
         if name == "stationary":
-            return environment
+            return rho_env
         if name == "stepping":
-            return uniform if t <= turn else environment
+            return uniform if t <= turn else rho_env
         if name == "linear":
-            return t / steps * environment + (1 - t / steps) * uniform
+            return t / steps * rho_env + (1 - t / steps) * uniform
         if t <= turn:
-            return t / turn * environment + (1 - t / turn) * uniform
+            return t / turn * rho_env + (1 - t / turn) * uniform
         lost = (t - turn) / (steps - turn)
-        return lost * (0.3 * environment + 0.7 * uniform) + (1 - lost) * environment
+        return lost * (0.3 * rho_env + 0.7 * uniform) + (1 - lost) * rho_env
 
     options = {"gamma": 0.3} if name == "regressing" else {}
     decisions = simulate(name, options, arrivals=arrivals)
@@ -131,7 +131,7 @@ def test_scripted_agents_follow_the_trajectory_of_the_appendix(name, arrivals):
 
 
 @pytest.mark.parametrize("name", agents.__all__)
-def test_every_agent_writes_valid_decisions_that_carry_the_truth(name, tmp_path):
+def test_decisions_of_every_agent_are_valid_and_contain_the_truth(name, tmp_path):
     decisions = simulate(name, steps=30, seed=2)
     path = tmp_path / "decisions.nc"
     decisions.to_netcdf(path, engine="h5netcdf")
@@ -143,13 +143,13 @@ def test_every_agent_writes_valid_decisions_that_carry_the_truth(name, tmp_path)
         assert ("true_rho_env" in opened) == (name != "switching")
 
 
-def test_the_same_seed_gives_the_same_decisions_and_another_seed_others():
+def test_decisions_are_determined_by_the_seed():
     first, again, other = (simulate("sampling", steps=40, seed=seed) for seed in (7, 7, 8))
     xr.testing.assert_identical(first, again)
     assert not np.array_equal(first["true_reward"], other["true_reward"])
 
 
-def test_quadratic_agents_weigh_squares_that_the_observer_does_not_see():
+def test_quadratic_agents_weigh_squares_that_the_observer_does_not_record():
     decisions = simulate("stationary", steps=3000, seed=1, arrivals=None)
     from icb_pymc.environments.semi_synthetic import semi_synthetic
 
@@ -168,6 +168,6 @@ def test_quadratic_agents_weigh_squares_that_the_observer_does_not_see():
         ("regressing", {"hyperparameters": {"gamma": 2.0}}, "gamma=2.0 must lie"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(agent, options, sentence):
+def test_invalid_simulations_are_refused(agent, options, sentence):
     with pytest.raises(InputError, match=sentence):
         simulate(agent, **options)

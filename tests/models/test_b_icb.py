@@ -1,4 +1,4 @@
-"""B-ICB: the declared graph, its posterior under the contract, and EM."""
+"""B-ICB: the declared graph, the trace of a fit, and EM."""
 
 import numpy as np
 import pymc as pm
@@ -58,7 +58,7 @@ def test_the_log_density_is_the_joint_distribution_of_the_paper(decisions):
     assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected)
 
 
-def test_a_fit_gives_rho_env_strength_and_the_beliefs_that_the_rewards_make(fitted, decisions):
+def test_a_fit_has_rho_env_strength_and_the_beliefs_that_follow_from_the_rewards(fitted, decisions):
     posterior = group(fitted, "posterior")
     assert set(posterior.data_vars) == {"rho_env", "strength", "reward", "rho", "belief"}
     assert posterior["belief"].dims == ("chain", "draw", "time", "feature")
@@ -78,12 +78,12 @@ def test_one_core_and_two_give_the_same_draws(fitted, decisions):
         np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted, "posterior")[name])
 
 
-def test_rewards_and_rho_are_not_kept_unless_asked_for(decisions):
+def test_rewards_and_rho_are_stored_only_on_request(decisions):
     options = {"draws": 60, "tune": 40, "chains": 1, "seed": 4, "progressbar": False}
     assert set(group(fit("b_icb", decisions, **options), "posterior").data_vars) == {"rho_env", "strength", "belief"}
 
 
-def test_the_alternating_steps_are_there_by_name(decisions):
+def test_the_alternating_steps_can_be_requested_by_name(decisions):
     options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "progressbar": False}
     result = fit("b_icb", decisions, kernel="gibbs", **options)
     assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel gibbs, 2 sweeps")
@@ -109,7 +109,7 @@ def test_beliefs_and_rho_env_are_recovered_from_a_long_log(long_log):
         assert error < 0.2 * baseline
 
 
-def test_every_hyperparameter_may_be_learnt_and_all_are_known_to_one_step(decisions):
+def test_every_hyperparameter_may_be_learnt_and_one_step_samples_them_all(decisions):
     model = b_icb(
         decisions,
         sigma=pm.LogNormal.dist(np.log(0.1), 0.2),
@@ -128,14 +128,14 @@ def test_every_hyperparameter_may_be_learnt_and_all_are_known_to_one_step(decisi
     assert all(np.isfinite(value).all() for value in point.values())
 
 
-def test_a_full_start_covariance_takes_the_place_of_the_strength(decisions):
+def test_a_full_start_covariance_replaces_the_strength(decisions):
     model = b_icb(decisions, start_covariance=np.diag([0.1, 0.2, 0.3]))
     assert {rv.name for rv in model.free_RVs} == {"rho_env", "reward", "rho"}
 
 
 @pytest.mark.parametrize(("kernel", "share_left"), [("auto", 0.95), ("paper", 0.5)])
-def test_em_goes_towards_rho_env_and_keeps_its_path(kernel, share_left, long_log, tmp_path):
-    """By gradient steps of a thousandth, as printed, it is slow; by least squares, as published, it is not."""
+def test_em_approaches_rho_env_and_stores_its_path(kernel, share_left, long_log, tmp_path):
+    """Slowly by gradient steps of 0.001, as in the text; fast by least squares, as in the published experiments."""
     options = {"iterations": 40, "draws": 400, "tune": 400, "seed": 0, "progressbar": False}
     result = fit("b_icb", long_log, method="em", kernel=kernel, **options)
     path = group(result, "em_path")
@@ -161,14 +161,14 @@ def test_the_paper_preset_is_em_as_published(decisions):
     np.testing.assert_array_equal(group(result, "em_path")["rho_env"], same.rho_env)
 
 
-def test_em_refuses_what_it_learns_itself_and_models_that_it_does_not_know(decisions):
-    with pytest.raises(InputError, match="'strength' is not for EM"):
+def test_em_refuses_settings_that_it_estimates_itself_and_other_models(decisions):
+    with pytest.raises(InputError, match="'strength' cannot be set for EM"):
         fit("b_icb", decisions, method="em", hyperparameters={"strength": 3.0})
     with pytest.raises(InputError, match="'nb_icb' cannot be fitted by EM"):
         fit("nb_icb", decisions, method="em")
 
 
 def test_rmsprop_divides_by_the_running_root_mean_square():
-    climb = RMSprop(0.1, 0.9)
-    assert climb.step(2.0) == pytest.approx(0.1 * 2 / np.sqrt(0.4))
-    assert climb.step(1.0) == pytest.approx(0.1 / np.sqrt(0.36 + 0.1))
+    optimiser = RMSprop(0.1, 0.9)
+    assert optimiser.step(2.0) == pytest.approx(0.1 * 2 / np.sqrt(0.4))
+    assert optimiser.step(1.0) == pytest.approx(0.1 / np.sqrt(0.36 + 0.1))

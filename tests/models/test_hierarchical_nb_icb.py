@@ -1,4 +1,4 @@
-"""Hierarchical NB-ICB: its posterior against its definition, against NUTS, and against NB-ICB where it is the same."""
+"""Hierarchical NB-ICB compared with its definition, with NUTS, and with NB-ICB where the two are the same."""
 
 import numpy as np
 import pymc as pm
@@ -46,7 +46,7 @@ def fitted(request, decisions):
 
 
 def dense_prior(options):
-    """Covariances over decisions and features of the trend and of the deviation of whoever decides."""
+    """Covariances over decisions and features of the trend and of the deviation of the agent that decides."""
     clock = np.arange(6.0)
     trend = np.kron(np.full((6, 6), 0.4) + 0.1 * np.minimum.outer(clock, clock), np.eye(2))
     start = options["deviation_covariance"] * np.eye(2)
@@ -55,7 +55,7 @@ def dense_prior(options):
 
 
 def choice_weights(decisions, rho):
-    """Shares of draws of rho (draw, time, feature), by the probability of the choices."""
+    """Weights of draws of rho (draw, time, feature): the probabilities of the choices, normalised."""
     utility = 3.0 * np.einsum("tak,ntk->nta", decisions["context"].values, rho)
     utility = np.where(decisions["available"].values, utility, -np.inf)
     taken = utility[:, np.arange(6), decisions["chosen"].values]
@@ -64,17 +64,17 @@ def choice_weights(decisions, rho):
 
 
 def weighted_posterior(decisions, options, draws=200_000):
-    """Means of trend and belief by their definition: draws of the prior, weighed by the choices."""
+    """Means of trend and belief by their definition: prior draws, weighted by the choices."""
     rng = np.random.default_rng(0)
     covariances = [*dense_prior(options), 0.2 * np.eye(12)]
-    trend, deviation, stray = (
+    trend, deviation, noise = (
         rng.multivariate_normal(np.zeros(12), covariance, draws, method="eigh").reshape(draws, 6, 2)
         for covariance in covariances
     )
-    weight = choice_weights(decisions, trend + deviation + stray)
-    told = np.stack([trend, trend + deviation])
-    mean = np.einsum("n,vntk->vtk", weight, told)
-    error = np.sqrt(np.einsum("n,vntk->vtk", weight**2, (told - mean[:, None]) ** 2))
+    weight = choice_weights(decisions, trend + deviation + noise)
+    draws_of_both = np.stack([trend, trend + deviation])
+    mean = np.einsum("n,vntk->vtk", weight, draws_of_both)
+    error = np.sqrt(np.einsum("n,vntk->vtk", weight**2, (draws_of_both - mean[:, None]) ** 2))
     return mean, error
 
 
@@ -88,14 +88,14 @@ def test_the_posterior_is_that_of_the_definition(decisions, fitted):
     assert np.sqrt(np.mean(scores**2)) < 1.6
 
 
-def test_the_belief_is_the_trend_and_the_deviation_of_who_decides(decisions, fitted):
+def test_the_belief_is_the_trend_plus_the_deviation_of_the_agent_that_decides(decisions, fitted):
     posterior = group(fitted[1], "posterior")
     deviation = posterior["deviation"]
     shown = deviation.isel(agent=decisions["decider"]) if "agent" in deviation.dims else deviation
     np.testing.assert_allclose(posterior["belief"], (posterior["trend"] + shown).transpose(*posterior["belief"].dims))
 
 
-def test_a_trace_tells_who_decided_after_it_was_written_and_read(decisions, fitted, tmp_path):
+def test_a_trace_still_has_the_deciders_after_it_was_written_and_read(decisions, fitted, tmp_path):
     write_trace(fitted[1], tmp_path / "trace.nc")
     again = read_trace(tmp_path / "trace.nc")
     data = group(again, "constant_data")
@@ -113,7 +113,7 @@ def test_without_deviations_draws_are_those_of_nb_icb(alone):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_agent_with_a_deviation_is_nb_icb_with_as_much_more_spread(alone, kind):
+def test_one_agent_with_a_deviation_is_nb_icb_with_the_sum_of_the_covariances(alone, kind):
     given = {"deviation_innovation_covariance": 0.0} | KINDS[kind]
     options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
     hierarchical = fit("hierarchical_nb_icb", alone, SHARED | given, **options)
@@ -125,7 +125,7 @@ def test_one_agent_with_a_deviation_is_nb_icb_with_as_much_more_spread(alone, ki
     assert hierarchical.attrs["log_evidence"] == pytest.approx(plain.attrs["log_evidence"], abs=1e-8)
 
 
-def test_how_far_agents_deviate_is_learnt_as_the_definition_has_it(decisions):
+def test_the_posterior_of_the_deviation_covariances_is_that_of_the_definition(decisions):
     scale = 1.0
     names = ("deviation_covariance", "deviation_innovation_covariance")
     priors = {name: pm.LogNormal.dist(np.log(0.3), scale) for name in names}
@@ -164,14 +164,14 @@ def test_decisions_of_several_agents_may_share_their_times(decisions):
     assert np.isfinite(group(trace, "posterior")["belief"]).all()
 
 
-def test_what_the_model_needs_is_said(decisions):
+def test_missing_deciders_and_moves_from_zero_covariance_are_refused(decisions):
     with pytest.raises(InputError, match="needs to know who decided"):
         hierarchical_nb_icb(decisions_by(decisions, "1"))
     with pytest.raises(InputError, match="deviation_covariance is zero"):
         hierarchical_nb_icb(decisions, deviation_covariance=0.0, deviation_innovation_covariance=0.1)
 
 
-def test_agents_with_few_decisions_are_told_better_together_than_apart():
+def test_agents_with_few_decisions_are_estimated_better_together_than_separately():
     agents = 8
     rng = np.random.default_rng(0)
     trend, deviation = np.array([0.6, -0.3, 0.1]), 0.3 * rng.normal(size=(agents, 3))
@@ -220,7 +220,7 @@ def test_the_engine_and_nuts_agree(decisions, kind):
 
 
 @pytest.mark.parametrize(("kind", "dims"), [("constant deviations", ("agent", "feature")), ("moving deviations", None)])
-def test_simulated_decisions_carry_the_trend_and_the_deviations(decisions, kind, dims):
+def test_simulated_decisions_contain_the_trend_and_the_deviations(decisions, kind, dims):
     drawn = simulate("hierarchical_nb_icb", arrivals=decisions, seed=1, hyperparameters=SHARED | KINDS[kind])
     assert drawn["true_deviation"].dims == (dims or ("time", "feature"))
     shown = drawn["true_deviation"].values[DECIDER] if dims else drawn["true_deviation"].values

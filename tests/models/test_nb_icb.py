@@ -1,4 +1,4 @@
-"""NB-ICB as a declared graph: its forms, its steps, and what they see."""
+"""NB-ICB: the declared graph in all its forms, and the steps that sample it."""
 
 import numpy as np
 import pymc as pm
@@ -32,13 +32,15 @@ def steps_of(model, kernel="exact"):
 
 
 def test_the_log_density_is_that_of_algorithm_2(decisions):
-    moves, strays, alpha = np.array([[0.3, 0.1], [0.1, 0.2]]), np.array([0.5, 0.4]), 2.0
-    model = nb_icb(decisions, innovation_covariance=moves, sampling_covariance=strays, alpha=alpha, start_mean=-0.5)
+    innovation, sampling, alpha = np.array([[0.3, 0.1], [0.1, 0.2]]), np.array([0.5, 0.4]), 2.0
+    model = nb_icb(
+        decisions, innovation_covariance=innovation, sampling_covariance=sampling, alpha=alpha, start_mean=-0.5
+    )
     rng = np.random.default_rng(0)
     point = {"belief": rng.normal(size=(12, 2)), "rho": rng.normal(size=(12, 2))}
     increments = np.diff(point["belief"], axis=0, prepend=np.full((1, 2), -0.5))
-    expected = multivariate_normal(np.zeros(2), moves).logpdf(increments).sum()
-    expected += multivariate_normal(np.zeros(2), np.diag(strays)).logpdf(point["rho"] - point["belief"]).sum()
+    expected = multivariate_normal(np.zeros(2), innovation).logpdf(increments).sum()
+    expected += multivariate_normal(np.zeros(2), np.diag(sampling)).logpdf(point["rho"] - point["belief"]).sum()
     utility = alpha * np.einsum("tak,tk->ta", decisions["context"], point["rho"])
     utility = np.where(decisions["available"], utility, -np.inf)
     taken = utility[np.arange(12), decisions["chosen"]]
@@ -46,13 +48,13 @@ def test_the_log_density_is_that_of_algorithm_2(decisions):
     assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected)
 
 
-def test_plain_sample_assigns_the_engine_and_passing_it_by_hand_gives_the_same_draws(decisions):
+def test_plain_sample_assigns_the_engine_with_the_draws_of_passing_it_explicitly(decisions):
     model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
     with model:
         engine = UtilityHMC([model["belief"], model["rho"]])
-    assigned, by_hand = draws_of(model), draws_of(model, step=engine)
-    np.testing.assert_array_equal(assigned["belief"], by_hand["belief"])
-    np.testing.assert_array_equal(assigned["rho"], by_hand["rho"])
+    assigned, explicit = draws_of(model), draws_of(model, step=engine)
+    np.testing.assert_array_equal(assigned["belief"], explicit["belief"])
+    np.testing.assert_array_equal(assigned["rho"], explicit["rho"])
 
 
 def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
@@ -62,7 +64,7 @@ def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
     assert not np.array_equal(one["belief"].values[0], one["belief"].values[1])
 
 
-def test_new_actions_given_by_observe_are_what_the_steps_see(decisions):
+def test_the_steps_use_choices_given_by_observe(decisions):
     model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
     other = np.array([np.flatnonzero(row)[-1] for row in decisions["available"].values])
     unobserved = pm.observe(_free_choice(decisions), {"chosen": other})
@@ -113,7 +115,7 @@ def test_hyperparameters_may_be_random_variables_and_the_steps_follow_them(decis
 
 
 def nb_icb_with_scale(decisions):
-    """One scale for how far beliefs move and for how sharply they are acted upon."""
+    """One scale for the innovations of beliefs and for alpha."""
     with pm.Model():
         scale = pm.Exponential("scale", 1.0)
         return nb_icb(decisions, innovation_covariance=0.1 * scale, alpha=20.0 * scale, sampling_covariance=0.2)
@@ -125,7 +127,7 @@ def test_a_distribution_given_as_hyperparameter_becomes_a_variable_of_the_model(
     assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
 
 
-def test_zero_sampling_covariance_makes_rho_the_belief_and_leaves_it_to_the_engine(decisions):
+def test_with_zero_sampling_covariance_rho_is_the_belief_and_the_engine_samples_it(decisions):
     model = nb_icb(decisions, sampling_covariance=0.0)
     assert [rv.name for rv in model.free_RVs] == ["belief"]
     assert "rho" in model.named_vars
@@ -136,32 +138,32 @@ def test_zero_sampling_covariance_makes_rho_the_belief_and_leaves_it_to_the_engi
             BeliefGibbs([model["belief"]])
 
 
-def test_a_gap_in_time_is_more_than_one_step(decisions):
+def test_a_gap_in_time_counts_as_more_than_one_step(decisions):
     dates = np.array("2001-01-01", "datetime64[D]") + np.array([0, *range(30, 41)])
     dated = decisions.assign_coords(time=dates.astype("datetime64[ns]"))
     point = nb_icb(dated).initial_point()
     point["belief"] = np.concatenate([np.zeros((1, 2)), np.ones((11, 2))])
-    far = {
+    log_density = {
         unit: float(
             nb_icb(dated, unit_of_time=unit, innovation_covariance=0.1).compile_logp(mode="FAST_COMPILE")(point)
         )
         for unit in (None, "1D")
     }
-    # Thirty times the variance makes a jump over the gap thirty times cheaper.
+    # With 30 times the variance, the square of the jump over the gap counts a thirtieth.
     gained = 0.5 * 2 / 0.1 * (1 - 1 / 30) - 0.5 * 2 * np.log(30)
-    assert far["1D"] - far[None] == pytest.approx(gained)
+    assert log_density["1D"] - log_density[None] == pytest.approx(gained)
 
 
-def test_the_paper_preset_damps_moves_of_all_weights_together(decisions):
+def test_the_paper_preset_damps_common_shifts_of_all_weights(decisions):
     preset = paper(decisions)
-    together = np.ones(2) / np.sqrt(2)
+    common = np.ones(2) / np.sqrt(2)
     moves = preset.hyperparameters["innovation_covariance"]
-    assert together @ moves @ together == pytest.approx(0.01 * 5e-5)
+    assert common @ moves @ common == pytest.approx(0.01 * 5e-5)
     assert np.linalg.eigvalsh(moves).max() == pytest.approx(5e-5)
     assert preset.hyperparameters["start_mean"] == -0.5
     assert preset.sampling == {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}
 
 
-def test_decisions_that_are_not_valid_are_refused(decisions):
+def test_invalid_decisions_are_refused(decisions):
     with pytest.raises(InputError, match="'available' is missing"):
         nb_icb(decisions.drop_vars("available"))

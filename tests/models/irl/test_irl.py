@@ -63,7 +63,7 @@ def test_one_fold_is_b_irl(decisions):
         assert one({"weights": weights}) == other({"weights": weights})
 
 
-def test_folds_have_weights_of_their_own_also_where_they_do_not_divide_the_log(decisions):
+def test_folds_have_separate_weights_also_if_their_number_does_not_divide_the_log(decisions):
     weights = np.random.default_rng(1).normal(size=(5, FEATURES))
     rho = weights[[0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4]]
     expected = log_likelihood(decisions, rho).sum()
@@ -79,7 +79,7 @@ def test_as_many_folds_as_decisions_are_allowed_and_no_more(decisions):
         m_fold_irl(decisions, folds=STEPS + 1)
 
 
-def test_a_flat_prior_that_leaves_no_posterior_is_warned_of(decisions):
+def test_a_flat_prior_without_a_proper_posterior_gives_a_warning(decisions):
     with pytest.warns(InputWarning, match="12 of 12 folds have no proper posterior"):
         m_fold_irl(decisions, folds=STEPS, prior="flat")
 
@@ -88,7 +88,7 @@ def test_a_flat_prior_that_leaves_no_posterior_is_warned_of(decisions):
     ("options", "sentence"),
     [({"prior": "wide"}, "'gaussian' or 'flat'"), ({"prior": "flat", "prior_mean": 0.0}, "leave them out")],
 )
-def test_what_is_no_prior_is_refused(decisions, options, sentence):
+def test_an_invalid_prior_is_refused(decisions, options, sentence):
     with pytest.raises(InputError, match=sentence):
         b_irl(decisions, **options)
 
@@ -103,7 +103,7 @@ def test_the_baseline_is_minus_one_kth_and_estimates_nothing(decisions):
     assert (result.attrs["method"], result.attrs["tune"]) == ("estimate", 0)
 
 
-def test_b_irl_gives_both_the_reward_and_a_belief_that_never_changes(decisions):
+def test_b_irl_estimates_both_the_reward_and_a_constant_belief(decisions):
     posterior = group(fit("b_irl", decisions, **SHORT), "posterior")
     assert posterior["rho_env"].dims == ("chain", "draw", "feature")
     for t in range(STEPS):
@@ -136,7 +136,7 @@ def test_the_log_likelihood_of_each_choice_is_kept_on_request_under_either_prior
         np.testing.assert_allclose(kept, log_likelihood(decisions, np.tile(rho, (STEPS, 1))), atol=1e-8)
 
 
-def test_choices_given_by_observe_are_what_the_walk_sees(decisions):
+def test_the_walk_uses_choices_given_by_observe(decisions):
     other = np.array([np.flatnonzero(row)[-1] for row in decisions["available"].values])
     model = pm.observe(_free_choice(decisions), {"chosen": other})
     again = b_irl(decisions.assign(chosen=("time", other)), alpha=ALPHA, prior="flat")
@@ -165,14 +165,14 @@ def test_one_core_and_two_give_the_same_draws(decisions):
 
 @pytest.fixture(scope="module")
 def stepping():
-    """A preference that turns round after the 50th of 90 decisions."""
+    """A preference that is reversed after the 50th of 90 decisions."""
     arrivals = make_arrivals(90, 2, 2, seed=3)
     rho = np.where(np.arange(90)[:, None] < 50, [0.9, 0.1], [-0.1, -0.9])
     chosen = np.einsum("tak,tk->ta", arrivals["context"], rho).argmax(axis=1)
     return arrivals.assign(chosen=("time", chosen), true_belief=(("time", "feature"), rho))
 
 
-def test_cp_irl_finds_the_change_and_its_trace_tells_where(stepping):
+def test_cp_irl_recovers_the_change_point_and_its_trace_contains_it(stepping):
     result = fit("cp_irl", stepping, hyperparameters={"segments": 2}, sweeps=50, **SHORT | {"draws": 100})
     data = group(result, "constant_data")
     assert data["change_point"].values.tolist() == [50, 90]
@@ -185,7 +185,7 @@ def test_cp_irl_chooses_the_number_of_segments_by_evidence(stepping):
     assert len(cp_irl(stepping, segments=None).coords["fold"]) == 2
 
 
-def test_cp_irl_with_the_paper_s_score_finds_the_change(stepping):
+def test_cp_irl_with_the_score_of_the_paper_recovers_the_change_point(stepping):
     with pytest.warns(InputWarning, match="no proper posterior"):
         model = cp_irl(stepping, segments=2, prior="flat", score="likelihood")
     assert model["change_point"].get_value().tolist() == [50, 90]
@@ -204,7 +204,7 @@ def test_cp_irl_takes_a_table_for_any_number_and_only_one_of_the_same_decisions(
 
 
 def soft_policy_improvement(context, available, rho, alpha, improvements):
-    """Q after so many soft policy improvements from the uniform policy, by value iteration over all seen contexts."""
+    """Q after soft policy improvements of the uniform policy, by value iteration over all observed contexts."""
     reward = context @ rho
     q = np.zeros(reward.shape)
     for _ in range(improvements):
@@ -216,7 +216,7 @@ def soft_policy_improvement(context, available, rho, alpha, improvements):
     return q
 
 
-def test_soft_policy_improvement_in_a_bandit_changes_values_by_a_constant_and_that_is_what_i_spi_declares(decisions):
+def test_soft_policy_improvement_in_a_bandit_changes_values_by_a_constant_as_i_spi_declares(decisions):
     rho = np.array([0.7, -1.2])
     context, available = decisions["context"].values, decisions["available"].values
     reward = context @ rho
@@ -228,8 +228,8 @@ def test_soft_policy_improvement_in_a_bandit_changes_values_by_a_constant_and_th
         utility = np.where(available[t], ALPHA * q[t], -np.inf)
         expected[t] = utility[decisions["chosen"].values[t]] - np.logaddexp.reduce(utility)
     assert expected[0] == pytest.approx(-np.log(available[0].sum()))
-    found = log_density(i_spi(decisions, alpha=ALPHA, prior="flat"), rho[None])
-    assert found == pytest.approx(expected.sum())
+    model = i_spi(decisions, alpha=ALPHA, prior="flat")
+    assert log_density(model, rho[None]) == pytest.approx(expected.sum())
 
 
 def test_the_other_reading_of_i_spi_sharpens_with_time(decisions):
@@ -242,7 +242,7 @@ def test_the_other_reading_of_i_spi_sharpens_with_time(decisions):
         i_spi(decisions, reading="learning")
 
 
-def test_i_spi_gives_a_reward_and_no_beliefs(decisions):
+def test_i_spi_estimates_a_reward_and_no_beliefs(decisions):
     result = fit("i_spi", decisions, **SHORT)
     posterior = group(result, "posterior")
     assert "belief" not in posterior
@@ -260,7 +260,7 @@ def test_choices_can_be_predicted_from_the_prior(declare, decisions):
     assert decisions["available"].values[np.arange(STEPS), chosen].all()
 
 
-def test_by_the_engine_b_irl_is_sampled_exactly(decisions):
+def test_the_engine_samples_the_exact_posterior_of_b_irl(decisions):
     options = SHORT | {"kernel": "engine", "draws": 2000, "tune": 300, "chains": 1}
     exact = group(fit("b_irl", decisions, hyperparameters={"alpha": ALPHA}, **options), "posterior")["rho_env"]
     grid = np.stack(np.meshgrid(*[np.linspace(-5, 5, 121)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -270,5 +270,5 @@ def test_by_the_engine_b_irl_is_sampled_exactly(decisions):
     density /= density.sum()
     mean = density @ grid
     spread = np.sqrt(density @ (grid - mean) ** 2)
-    # Three hundred draws, correlated or not.
+    # The standard error of about 300 effective draws, more than twice over.
     assert np.abs((exact.mean(("chain", "draw")).values - mean) / spread).max() < 0.15

@@ -1,4 +1,4 @@
-"""T-REX: the likelihood it declares, and where its maximum is."""
+"""T-REX: the likelihood that it declares, and its maximum."""
 
 import numpy as np
 import pymc as pm
@@ -35,17 +35,17 @@ def test_the_graph_is_the_likelihood_of_all_pairs_and_has_its_gradient(decisions
     np.testing.assert_allclose(model.compile_dlogp()({"rho_env": rho}), slopes, atol=1e-4)
 
 
-def test_adam_find_map_and_a_general_optimiser_meet_at_the_maximum(decisions):
+def test_adam_find_map_and_a_general_optimiser_agree_on_the_maximum(decisions):
     exact = minimize(lambda rho: -dense(decisions, rho), np.zeros(3)).x
-    found = estimate(decisions)
-    np.testing.assert_allclose(found.values["rho_env"], exact, atol=1e-3)
-    assert "until 100 brought nothing" in found.how
+    by_adam = estimate(decisions)
+    np.testing.assert_allclose(by_adam.values["rho_env"], exact, atol=1e-3)
+    assert "the last 100 without improvement" in by_adam.how
     with t_rex(decisions):
-        climbed = pm.find_MAP(progressbar=False)
-    np.testing.assert_allclose(climbed["rho_env"], exact, atol=1e-3)
+        by_pymc = pm.find_MAP(progressbar=False)
+    np.testing.assert_allclose(by_pymc["rho_env"], exact, atol=1e-3)
 
 
-def test_a_fit_is_one_chain_with_one_draw_and_tells_how(decisions):
+def test_a_fit_is_one_chain_with_one_draw_and_names_its_optimiser(decisions):
     result = fit("t_rex", decisions, progressbar=False)
     posterior = group(result, "posterior")
     assert posterior["rho_env"].shape == (1, 1, 3)
@@ -55,7 +55,7 @@ def test_a_fit_is_one_chain_with_one_draw_and_tells_how(decisions):
         belief_error(result)
 
 
-def test_the_paper_preset_keeps_to_the_simplex_and_finds_its_best_point(decisions):
+def test_the_paper_preset_stays_on_the_simplex_and_maximises_the_likelihood_there(decisions):
     assert paper(decisions).hyperparameters == {"alpha": 20.0, "simplex": True}
     rho = group(fit("t_rex", decisions, preset="paper", progressbar=False), "posterior")["rho_env"].values[0, 0]
     assert abs(rho).sum() == pytest.approx(1.0)
@@ -64,17 +64,17 @@ def test_the_paper_preset_keeps_to_the_simplex_and_finds_its_best_point(decision
     assert dense(decisions, rho, 20.0) > max(dense(decisions, other, 20.0) for other in others) - 0.05
 
 
-def test_where_weights_can_rank_everything_there_is_no_maximum_and_that_is_said():
+def test_if_weights_can_rank_all_decisions_there_is_no_maximum_and_a_warning():
     arrivals = make_arrivals(4, 2, 5, seed=2)
-    with pytest.warns(InputWarning, match="still climbs after 50000 steps"):
-        found = estimate(arrivals.assign(chosen=("time", np.zeros(4, int))))
-    assert "without an end" in found.how
+    with pytest.warns(InputWarning, match="has not converged after 50000 steps"):
+        last = estimate(arrivals.assign(chosen=("time", np.zeros(4, int))))
+    assert "not converged" in last.how
 
 
 def test_the_posterior_can_be_sampled_on_the_same_graph(decisions):
     options = {"draws": 150, "tune": 150, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
     sampled = group(fit("t_rex", decisions, method="mcmc", **options), "posterior")["rho_env"]
-    middle = sampled.mean(("chain", "draw")).values
-    np.testing.assert_allclose(middle, estimate(decisions).values["rho_env"], atol=0.05)
+    mean = sampled.mean(("chain", "draw")).values
+    np.testing.assert_allclose(mean, estimate(decisions).values["rho_env"], atol=0.05)
     with pytest.raises(InputError, match="'nb_icb' has no point estimate"):
         fit("nb_icb", decisions, method="estimate", progressbar=False)
