@@ -1,6 +1,6 @@
 """NB-ICB and B-ICB in non-centred form for NUTS: all sampled variables are standard normal noise.
 
-This is the fastest form for NUTS that we found; on the models of this package, which are centred, it is slower still.
+This is the fastest form for NUTS that we know; on the models of this package, which are centred, it is slower still.
 """
 
 import numpy as np

@@ -228,7 +228,7 @@ def _linear_map(
 ) -> tuple[list[int], np.ndarray, np.ndarray] | None:
     """Sizes of the parts' states, and loading and offset with belief_t = loading_t state_t + offset_t.
 
-    They are found by evaluating the graph at unit vectors; None if the belief is not linear.
+    They are read by evaluating the graph at unit vectors; None if the belief is not linear.
     """
     inputs = [model.rvs_to_values[part.variables[0]] for part in parts]
     (graph,) = model.replace_rvs_by_values([belief])

@@ -25,8 +25,8 @@ def test_the_model_of_an_example_simulates_and_is_known_to_the_engine(name):
     assert catalogue.name_of(catalogue.find(path)) == name
     decisions = simulate(path, arrivals=make_arrivals(10, 2, 3, seed=1), seed=1)
     assert f"true_{UNKNOWN[name]}" in decisions
-    found = find_linear_gaussian(catalogue.find(path)(decisions))
-    assert [rv.name for rv in found.hyperparameters] == [UNKNOWN[name]]
+    parts = find_linear_gaussian(catalogue.find(path)(decisions))
+    assert [rv.name for rv in parts.hyperparameters] == [UNKNOWN[name]]
 
 
 @pytest.mark.slow

@@ -191,7 +191,7 @@ def test_a_trajectory_does_not_modify_its_starting_position():
 
 
 def test_a_trajectory_with_its_final_velocity_reversed_leads_back(kind):
-    """The final velocity is that of the plain leapfrog; normals that give its reverse are found by least squares."""
+    """The final velocity is that of the plain leapfrog; normals that give its reverse are computed by least squares."""
     reference = reference_of(kind)
     dense, (position, fresh) = Dense.of(reference), random_position(reference)
     velocity = to_vector(draw_centred_noise(reference, fresh))

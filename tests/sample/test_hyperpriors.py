@@ -87,7 +87,7 @@ def test_a_fit_tells_what_was_learnt_and_with_which_prior(dated_decisions):
     options = {"learn": ["alpha"], "progressbar": False, "seed": 0}
     result = fit("nb_icb", dated_decisions, method="laplace", draws=4, **options)
     assert group(result, "posterior")["alpha"].sizes == {"chain": 1, "draw": 4}
-    told = json.loads(result.attrs["hyperparameters"])["alpha"]
-    assert told == {"median": 20.0, "prior": "LogNormal(log median, 1)"}
+    stored = json.loads(result.attrs["hyperparameters"])["alpha"]
+    assert stored == {"median": 20.0, "prior": "LogNormal(log median, 1)"}
     with pytest.raises(InputError, match="takes no priors"):
         fit("b_icb", dated_decisions, method="em", **options)

@@ -51,13 +51,13 @@ class Dense:
         self.matrix = np.einsum("nk,nkz->nz", rows, paths[time])
         self.shift = rows @ MEAN
         same = time[:, None] == time
-        found = minimize(self.loss, np.zeros(self.matrix.shape[1]), jac=self.slope, tol=1e-12, options={"gtol": 1e-9})
-        self.mode = found.x
+        optimum = minimize(self.loss, np.zeros(self.matrix.shape[1]), jac=self.slope, tol=1e-12, options={"gtol": 1e-9})
+        self.mode = optimum.x
         share = probabilities(self.first, self.shift + self.matrix @ self.mode)
         curvature = np.diag(share) - np.where(same, np.outer(share, share), 0.0)
         precision = np.eye(len(self.mode)) + self.matrix.T @ curvature @ self.matrix
         self.covariance = np.linalg.inv(precision)
-        self.log_evidence = -found.fun - 0.5 * np.linalg.slogdet(precision)[1]
+        self.log_evidence = -optimum.fun - 0.5 * np.linalg.slogdet(precision)[1]
 
     def loss(self, noise):
         return 0.5 * noise @ noise - log_likelihood(self.first, self.shift + self.matrix @ noise)
@@ -141,13 +141,13 @@ def best_move():
     grid = np.linspace(-4, 2, 25)
     values = [-prior.logpdf(np.exp(log)) - Dense(np.exp(log)).log_evidence for log in grid]
     around = grid[np.argmin(values)]
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda log: -prior.logpdf(np.exp(log)) - Dense(np.exp(log)).log_evidence,
         bounds=(around - 0.3, around + 0.3),
         method="bounded",
         options={"xatol": 1e-5},
     )
-    return np.exp(found.x)
+    return np.exp(optimum.x)
 
 
 def test_hyperparameters_are_set_to_where_prior_times_evidence_is_greatest(best_move):

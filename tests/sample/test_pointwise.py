@@ -41,13 +41,13 @@ def by_monte_carlo(decisions, belief, roots, alpha, draws=40_000):
 def test_rho_is_integrated_out_of_nb_icb(decisions):
     covariance = np.array([[4e-3, 1e-3, 0.0], [1e-3, 2e-3, 0.0], [0.0, 0.0, 3e-3]])
     result = fit("nb_icb", decisions, hyperparameters={"sampling_covariance": covariance}, **SHORT)
-    found = group(result, "log_likelihood")["chosen"]
-    assert found.dims == ("chain", "draw", "time")
+    log_likelihood = group(result, "log_likelihood")["chosen"]
+    assert log_likelihood.dims == ("chain", "draw", "time")
     belief = group(result, "posterior")["belief"].values[1, 7]
     expected = by_monte_carlo(decisions, belief, np.linalg.cholesky(covariance), 20.0)
-    np.testing.assert_allclose(found.values[1, 7], expected, atol=0.05)
+    np.testing.assert_allclose(log_likelihood.values[1, 7], expected, atol=0.05)
     if decisions.sizes["action"] == 2:
-        np.testing.assert_allclose(found.values[1, 7], expected, atol=0.02)
+        np.testing.assert_allclose(log_likelihood.values[1, 7], expected, atol=0.02)
 
 
 def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisions):
@@ -61,8 +61,8 @@ def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisi
         roots.append(np.linalg.cholesky(np.linalg.inv(precision)))
         precision = precision + np.outer(context, context) / 0.01
     expected = by_monte_carlo(decisions, posterior["belief"].values[0, 5], np.array(roots), alpha)
-    found = group(result, "log_likelihood")["chosen"].values[0, 5]
-    np.testing.assert_allclose(found, expected, atol=0.05)
+    log_likelihood = group(result, "log_likelihood")["chosen"].values[0, 5]
+    np.testing.assert_allclose(log_likelihood, expected, atol=0.05)
 
 
 @pytest.mark.parametrize("model", ["b_irl", "m_fold_irl", "cp_irl", "uniform"])
@@ -84,11 +84,11 @@ def test_i_spi_is_judged_by_its_sharpened_weights(decisions):
 
 def test_probabilities_are_those_with_the_choice_left_out(decisions):
     result = fit("b_irl", decisions, **SHORT)
-    found = group(result, "choice_probabilities")["probability"].values
-    assert (found[~decisions["available"].values] == 0).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    probability = group(result, "choice_probabilities")["probability"].values
+    assert (probability[~decisions["available"].values] == 0).all()
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
     likelihood = np.exp(group(result, "log_likelihood")["chosen"].values)
-    chosen = found[np.arange(15), decisions["chosen"].values]
+    chosen = probability[np.arange(15), decisions["chosen"].values]
     np.testing.assert_allclose(chosen, 1 / np.mean(1 / likelihood, axis=(0, 1)))
 
 
@@ -109,12 +109,12 @@ def test_a_model_of_ones_own_is_judged_by_pymc_where_its_utility_is_not_linear(d
     draws = np.random.default_rng(0).normal(size=(2, 5, 3))
     coords = {"chain": [0, 1], "draw": np.arange(5), "feature": decisions["feature"].values}
     posterior = xr.Dataset({"rho_env": (("chain", "draw", "feature"), draws)}, coords)
-    found = pointwise_groups(saturating(decisions), posterior, decisions)["log_likelihood"]["chosen"]
-    assert found.dims == ("chain", "draw", "time")
+    log_likelihood = pointwise_groups(saturating(decisions), posterior, decisions)["log_likelihood"]["chosen"]
+    assert log_likelihood.dims == ("chain", "draw", "time")
     weights = draws[1, 3]
     utility = np.where(decisions["available"], np.tanh(decisions["context"].values @ weights), -np.inf)
     expected = utility[np.arange(15), decisions["chosen"].values] - np.logaddexp.reduce(utility, axis=1)
-    np.testing.assert_allclose(found.values[1, 3], expected, atol=1e-9)
+    np.testing.assert_allclose(log_likelihood.values[1, 3], expected, atol=1e-9)
 
 
 def test_nothing_is_kept_where_times_are_thinned_or_it_is_not_wanted_or_rho_cannot_be_integrated_out(decisions):
