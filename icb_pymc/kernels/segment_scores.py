@@ -77,7 +77,7 @@ def laplace_evidence(
 ) -> float:
     """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions, by Laplace's method; ``weights`` (k,) becomes the mode.
 
-    The mode is computed by Newton's method with steps halved until they satisfy Armijo's condition; the problem is convex.
+    Newton's method computes the mode, with steps halved until they satisfy Armijo's condition; the problem is convex.
     """
     k = weights.size
     gradient, curvature = np.empty(k), np.empty((k, k))
