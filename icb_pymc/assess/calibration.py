@@ -5,7 +5,6 @@ posterior draws. simuk, the calibration library of the ArviZ project, does not s
 of inference, where the contexts that a learner saw are those of choices already made, and it compiles each replicate.
 """
 
-import logging
 import multiprocessing
 import os
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ from icb_pymc.assess.sbc_replicates import KEPT, Replicates
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.sample.quiet import quiet_pymc
 from icb_pymc.sample.seeds import only_seed
 
 # A right model is called wrong once in a hundred checks.
@@ -129,7 +129,8 @@ def check(
     if not declared.inferred.free_RVs:
         return Check(name_of(declare), ())
     work = Replicates(declare, declared, arrivals, draws, random_seed, given)
-    found = list(_run(work, replicates, jobs or _cores(), progressbar))
+    with quiet_pymc():
+        found = list(_run(work, replicates, jobs or _cores(), progressbar))
     places = pd.DataFrame([place for place, _ in found]).rename_axis("replicate")
     ess = pd.DataFrame([size for _, size in found]).median()
     p_values = uniform_p_values(places.to_numpy())
@@ -144,7 +145,6 @@ _work: Replicates | None = None
 def _run(work: Replicates, replicates: int, jobs: int, progressbar: bool) -> Iterator[tuple[Any, Any]]:
     """All replicates, in order; processes are forks, so that what is compiled is compiled once."""
     global _work
-    logging.getLogger("pymc").setLevel(logging.ERROR)
     _work = work
     show = partial(track, description="calibration", total=replicates, disable=not progressbar, transient=True)
     if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():

@@ -71,10 +71,12 @@ class Impact:
     def verdict(self) -> str:
         """Whether it rose or fell, in a few words with the probability of that."""
         verb = "rose" if self.rose else "fell"
+        if len(self.change) == 1 and self.direction == 1:
+            return f"it {verb} (a point estimate, without a probability)"
         words = (
             "it" if self.direction >= CLEAR else "it probably" if self.direction >= PROBABLE else "not clear that it"
         )
-        return f"{words} {verb} (probability {self._direction_in_words()})"
+        return f"{words} {verb} (probability {self._format_direction()})"
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -85,11 +87,13 @@ class Impact:
             f"Verdict: {self.verdict}, judged by {self.decisions[0]} decisions before and {self.decisions[1]} after."
         )
 
-    def _direction_in_words(self) -> str:
-        # Draws that all agree say no more than that the exception is rarer than one in their number.
-        if self.direction == 1 and len(self.change) > 1:
-            return f"over {1 - 1 / len(self.change):.1%}"
-        return f"{self.direction:.1%}"
+    def _format_direction(self) -> str:
+        if self.direction < 0.9995:
+            return f"{self.direction:.1%}"
+        # Never rounded up to 100%: draws that all agree show only that an exception is rarer than one in their number.
+        draws = len(self.change)
+        agreeing = min(round(self.direction * draws), draws - 1)
+        return f"over {1000 * agreeing // draws / 10:.1f}%"
 
 
 def impact(

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_times_of, estimated
+from icb_pymc.results.posterior import at_kept_times, estimated
 
 
 def relative_importance(weights: xr.DataArray | InferenceData) -> xr.DataArray:
@@ -33,7 +33,7 @@ def belief_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     so that only the direction of the weights counts, not their size, which trades off with alpha.
     """
     estimate = _estimate(trace, "belief")
-    difference = unit_weights(estimate) - unit_weights(at_times_of(_truth(trace, "true_belief", decisions), estimate))
+    difference = unit_weights(estimate) - unit_weights(at_kept_times(_truth(trace, "true_belief", decisions), estimate))
     return float(abs(difference).sum("feature").mean("time"))
 
 
@@ -74,12 +74,12 @@ def action_divergence(trace: InferenceData, decisions: xr.Dataset | None = None,
     run with its settings gave 0.055 and 0.49 if scaled, 0.20 and 2.0 if not.
     """
     estimate = _estimate(trace, "belief")
-    truth = at_times_of(_truth(trace, "true_belief", decisions), estimate)
+    truth = at_kept_times(_truth(trace, "true_belief", decisions), estimate)
     if scaled:
         estimate, truth = unit_weights(estimate), unit_weights(truth)
     data = _decisions(trace, decisions)
-    context, available = (at_times_of(data[name], estimate) for name in ("context", "available"))
-    weighed = at_times_of(data["reward_context"], estimate) if "reward_context" in data else context
+    context, available = (at_kept_times(data[name], estimate) for name in ("context", "available"))
+    weighed = at_kept_times(data["reward_context"], estimate) if "reward_context" in data else context
     true_alpha = _told_alpha(data.attrs)
     if true_alpha is None:
         raise InputError("the decisions of this trace do not tell the alpha of their agent; simulate them anew.")
@@ -95,7 +95,7 @@ def coverage(
     """Share of true values that lie within their central credible interval; nothing is scaled."""
     tail = (1 - probability) / 2
     low, high = estimated(trace, variable).quantile([tail, 1 - tail], ("chain", "draw"))
-    truth = at_times_of(_truth(trace, f"true_{variable}", decisions), low)
+    truth = at_kept_times(_truth(trace, f"true_{variable}", decisions), low)
     return float(np.mean((low <= truth) & (truth <= high)))
 
 

@@ -23,7 +23,7 @@ from icb_pymc.plots.common import (
     words,
 )
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_times_of, estimated
+from icb_pymc.results.posterior import at_kept_times, estimated
 
 # Black is for the trend, and grey is too near to it.
 AGENT_COLOURS = COLOURS[:6]
@@ -63,7 +63,7 @@ def importance_by_agent(
     if len(shown) > MOST_AGENTS:
         raise InputError(f"{len(shown)} agents are too many for one picture; name {MOST_AGENTS} at most.")
     importance = relative_importance(estimated(trace, "belief"))
-    decider, truth = at_times_of(data["decider"], importance).values, true_importance(trace, importance)
+    decider, truth = at_kept_times(data["decider"], importance).values, true_importance(trace, importance)
     time = importance["time"].values
     kept = chosen_features(importance, features)
     moments = {time_within(time, moment): label for moment, label in (events or {}).items()}
@@ -88,7 +88,7 @@ def importance_by_agent(
             common = relative_importance(estimated(trace, "trend")).sel(feature=feature)
             _band(ax, common, TREND_COLOUR, "trend", probability)
             if "true_trend" in data:
-                true = relative_importance(at_times_of(data["true_trend"], importance)).sel(feature=feature)
+                true = relative_importance(at_kept_times(data["true_trend"], importance)).sel(feature=feature)
                 ax.plot(time, true, color=TREND_COLOUR, ls=":", lw=1.4)
         draw_events(ax, moments, labelled=ax is grid.flat[0])
         ax.spines[["top", "right"]].set_visible(False)

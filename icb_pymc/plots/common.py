@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_times_of
+from icb_pymc.results.posterior import at_kept_times
 
 # Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
 # on white, is grey here.
@@ -38,7 +38,7 @@ def true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataAr
     # An agent that weighs other features than those recorded has no truth on the same axes.
     if "true_belief" not in data or "reward_context" in data:
         return None
-    return at_times_of(relative_importance(data["true_belief"]), importance)
+    return at_kept_times(relative_importance(data["true_belief"]), importance)
 
 
 def draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:

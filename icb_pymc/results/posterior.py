@@ -28,19 +28,33 @@ def decisions_in(trace: InferenceData) -> xr.Dataset:
     return data.assign(chosen=observed["chosen"])
 
 
-def at_times_of(values: xr.DataArray, posterior: xr.DataArray) -> xr.DataArray:
-    """What the decisions say (truth, contexts) at the times that a posterior keeps, told by their labels.
+def at_kept_times(values: xr.DataArray, posterior: xr.DataArray) -> xr.DataArray:
+    """What the decisions say (truth, contexts) at the times that a posterior keeps.
 
-    Of decisions at one and the same time the first are taken.
+    A fit records in the coordinate `position` which decisions it kept. Without it (a trace of `pm.sample`, or an older
+    one) they are identified by their times, where that is unambiguous.
     """
     if "time" not in values.dims:
         return values
     kept = np.arange(values.sizes["time"])
     if posterior.sizes["time"] != len(kept):
-        labels, wanted = values["time"].values, posterior["time"].values
-        nth_of_its_time = np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
-        kept = np.searchsorted(labels, wanted) + nth_of_its_time
-        if kept.max() >= len(labels) or (labels[kept] != wanted).any():
-            raise InputError("the posterior of this trace has times that its decisions do not have; fit it anew.")
+        kept = posterior["position"].values if "position" in posterior.coords else _positions_by_time(values, posterior)
+        labels = values["time"].values
+        if kept.max() >= len(labels) or (labels[kept] != posterior["time"].values).any():
+            raise InputError("the posterior of this trace has times that its decisions do not have; fit it again.")
     at = values.isel(time=kept)
-    return at.assign_coords(time=posterior["time"]) if "time" in posterior.coords else at
+    return at.assign_coords(time=posterior["time"].values) if "time" in posterior.coords else at
+
+
+def _positions_by_time(values: xr.DataArray, posterior: xr.DataArray) -> np.ndarray:
+    labels, wanted = values["time"].values, posterior["time"].values
+    first = np.searchsorted(labels, wanted)
+    available = np.searchsorted(labels, wanted, side="right") - first
+    kept = np.searchsorted(wanted, wanted, side="right") - np.searchsorted(wanted, wanted)
+    some = kept < available
+    if some.any():
+        raise InputError(
+            f"several decisions were made at {wanted[some][0]}, and this trace does not record which of them it keeps; "
+            "fit it again."
+        )
+    return first + np.arange(len(wanted)) - np.searchsorted(wanted, wanted)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from icb_pymc.data.schema import DECISION_GROUPS
@@ -47,7 +48,11 @@ def share(
     check_dtype(dtype)
     step = 1 if draws is None else -(-posterior.sizes["draw"] // draws)
     kept = _rounded(posterior.isel(draw=slice(None, None, step)), dtype)
+    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
     if "time" in kept.dims:
+        if "position" not in kept.coords and kept.sizes["time"] == times_of_all:
+            # Traces of `pm.sample` do not have it; later it could not be told from times that occur twice.
+            kept = kept.assign_coords(position=("time", np.arange(times_of_all)))
         kept = kept.isel(time=positions_to_keep(posterior["time"].values, every, times))
     elif every != 1 or times is not None:
         raise InputError("the posterior of this trace has no times to choose from: leave out every and times.")
@@ -63,7 +68,6 @@ def share(
             dropped += [f"{name}/{variable} ({size_in_words(part[variable].nbytes)})" for variable in large]
             if len(large) < len(part.data_vars):
                 groups[name] = part.drop_vars(large)
-    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
     said = _in_words(posterior.sizes["draw"], times_of_all, kept, step, dtype, dropped)
     before = trace.attrs.get("shared")
     attrs = {"draws": kept.sizes["draw"], "shared": f"{before}; then {said}" if before else said}

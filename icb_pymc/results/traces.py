@@ -94,6 +94,21 @@ def _check_labels(posterior: xr.Dataset, decisions: xr.Dataset, source: str) -> 
         known, labels = decisions[dim].values, posterior[dim].values if dim in posterior.coords else None
         if labels is None or not np.isin(labels, known).all() or (dim == "feature" and len(labels) != len(known)):
             raise InputError(f"{source} is not a trace: its posterior has another '{dim}' than its decisions.")
+    _check_positions(posterior, decisions["time"].values, source)
+
+
+def _check_positions(posterior: xr.Dataset, time: np.ndarray, source: str) -> None:
+    """Positions of the times kept among the decisions, if there are any: in order, and at the same times."""
+    if "position" not in posterior.coords:
+        return
+    position = posterior["position"]
+    is_valid = position.dims == ("time",) and position.dtype.kind in "iu"
+    if is_valid:
+        kept = position.values.astype(np.int64)
+        is_valid = bool((np.diff(kept) > 0).all() and kept[0] >= 0 and kept[-1] < len(time))
+        is_valid = is_valid and np.array_equal(time[kept], posterior["time"].values)
+    if not is_valid:
+        raise InputError(f"{source} is not a trace: the 'position' of its times is not where its decisions have them.")
 
 
 def _check_json(attrs: dict[str, Any], source: str) -> None:

@@ -13,6 +13,8 @@ from icb_pymc.errors import InputError
 
 # Of the logarithm: a factor of 2.7 either way at one standard deviation, and of 7 at two.
 SPREAD = 1.0
+# The priors as a trace describes them: of a number or a vector, and of the scale of a matrix.
+PRIOR, SCALE_PRIOR = f"LogNormal(log median, {SPREAD:g})", f"LogNormal(0, {SPREAD:g})"
 
 
 def declare_with_priors(
@@ -46,14 +48,28 @@ def _not_taken(declare: Callable[..., pm.Model], name: str) -> InputError:
 
 
 def describe_priors(values: dict[str, Any], learn: Sequence[str]) -> dict[str, Any]:
-    """Hyperparameters with the priors in place of what is learnt."""
-    words = {}
+    """Hyperparameters with the priors in place of what is learnt, described as `learnt_hyperparameters` reads them."""
+    descriptions = {}
     for name in learn:
         if np.ndim(values[name]) == 2:
-            words[name] = {"matrix": values[name], "times": f"LogNormal(0, {SPREAD:g})"}
+            descriptions[name] = {"matrix": values[name], "times": SCALE_PRIOR}
         elif values[name] is not None:
-            words[name] = {"median": values[name], "prior": f"LogNormal(log median, {SPREAD:g})"}
-    return values | words
+            descriptions[name] = {"median": values[name], "prior": PRIOR}
+    return values | descriptions
+
+
+def learnt_hyperparameters(stored: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The values that `describe_priors` described, and the names of those that were learnt, as `fit` was given them."""
+    values, learn = dict(stored), []
+    for name, value in stored.items():
+        if not isinstance(value, dict):
+            continue
+        centre, prior = ("matrix", {"times": SCALE_PRIOR}) if "matrix" in value else ("median", {"prior": PRIOR})
+        if value != prior | {centre: value.get(centre)}:
+            raise InputError(f"the prior of '{name}' of this trace, {value}, is not one that `fit(learn=...)` makes.")
+        values[name] = value[centre]
+        learn.append(name)
+    return values, learn
 
 
 def _prior(name: str, value: Any) -> Any:

@@ -104,3 +104,10 @@ class KeptDraws:
         if belief is not None:
             posterior = posterior.assign(belief=(("chain", "draw", "time", "feature"), belief))
         return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior
+
+    def with_positions(self, posterior: xr.Dataset) -> xr.Dataset:
+        """The posterior with the coordinate `position`: where each time kept is among the decisions.
+
+        Times alone do not say that where several decisions were made at the same time.
+        """
+        return posterior.assign_coords(position=("time", self.index)) if "time" in posterior.dims else posterior

@@ -1,5 +1,6 @@
 """A right model passes the check, and a wrong one is caught."""
 
+import logging
 from functools import partial
 
 import numpy as np
@@ -79,6 +80,22 @@ def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
         declared, problems = declare_both(declare, "it", arrivals, 4, 0)
         assert not problems
         assert Replicates(declare, declared, arrivals, 60, 0, {})._can_be_given_choices() is can
+
+
+def test_the_log_of_pymc_is_as_loud_as_before_also_after_an_error(tmp_path, monkeypatch):
+    path, logger = write(tmp_path, "plain", PLAIN), logging.getLogger("pymc")
+    monkeypatch.setattr(logger, "level", logging.WARNING)
+    check(path, **SMALL, jobs=1)
+    assert logger.level == logging.WARNING
+
+    def fail(self, replicate):
+        assert logger.level == logging.ERROR
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Replicates, "infer", fail)
+    with pytest.raises(KeyboardInterrupt):
+        check(path, **SMALL, jobs=1)
+    assert logger.level == logging.WARNING
 
 
 @pytest.mark.slow

@@ -74,12 +74,36 @@ def test_a_trace_alone_is_enough(decisions):
         forecasts_of(with_prior)
 
 
+@pytest.mark.parametrize("learn", [["alpha"], ["alpha", "innovation_covariance"]])
+def test_hyperparameters_that_were_learnt_get_their_priors_again(decisions, learn):
+    given = NB_ICB | {"innovation_covariance": np.diag([5e-3, 1e-2])}
+    options = {"draws": 10, "tune": 5, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
+    trace = fit("nb_icb", decisions, given, learn=learn, **options)
+    forecasts = forecasts_of(trace, start=0)
+    assert 10 < forecasts.attrs["effective_prior_draws"] < 256
+    if learn == ["alpha"]:
+        expected = one_step_ahead("nb_icb", decisions, given | {"alpha": pm.LogNormal.dist(np.log(5.0), 1.0)}, start=0)
+        np.testing.assert_allclose(forecasts, expected, atol=0.05)
+
+
+def test_a_prior_that_a_fit_does_not_make_is_refused_in_one_sentence(decisions):
+    trace = fit("uniform", decisions, draws=1, progressbar=False)
+    trace.attrs["model"] = "nb_icb"
+    for stored in ('{"alpha": {"median": 5.0, "prior": "Gamma(1, 1)"}}', '{"alpha": {}}'):
+        trace.attrs["hyperparameters"] = stored
+        with pytest.raises(InputError, match="the prior of 'alpha' of this trace"):
+            forecasts_of(trace)
+    trace.attrs["hyperparameters"] = '{"innovation_covariance": [["a", 1.0], [1.0, "b"]]}'
+    with pytest.raises(InputError, match="'innovation_covariance' of this trace was a distribution"):
+        forecasts_of(trace)
+
+
 def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
     file, witness = tmp_path / "stranger.py", tmp_path / "was_run"
     file.write_text(f"open({str(witness)!r}, 'w')\n\ndef stranger(decisions): ...\n")
     trace = fit("uniform", decisions, draws=1, progressbar=False)
     trace.attrs["model"] = str(file)
-    with pytest.raises(InputError, match="no name of a model"):
+    with pytest.raises(InputError, match="not a name of a model"):
         forecasts_of(trace)
     assert not witness.exists()
 

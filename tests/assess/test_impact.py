@@ -76,7 +76,27 @@ def test_the_verdict_is_two_lines_that_say_as_much_as_is_known(share_rising, wor
     assert second == f"Verdict: {words}, judged by 1 decisions before and 1 after."
 
 
-def test_chains_that_disagree_on_the_change_are_told():
+@pytest.mark.parametrize(
+    ("draws", "falling", "words"),
+    [
+        (1, 0, "it rose (a point estimate, without a probability)"),
+        (350, 0, "it rose (probability over 99.8%)"),
+        (5_000, 0, "it rose (probability over 99.9%)"),
+        (5_000, 1, "it rose (probability over 99.9%)"),
+        (5_000, 10, "it rose (probability 99.8%)"),
+    ],
+)
+def test_a_probability_is_never_rounded_up_to_certainty(draws, falling, words):
+    change = np.where(np.arange(draws) < falling, -0.1, 0.1)
+    trace = trace_of(np.stack([np.full(draws, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
+    posterior = group(trace, "posterior") if draws > 1 else group(trace, "posterior").isel(chain=[0])
+    assert (
+        impact(from_groups({"posterior": posterior}, {}), "inr", "2002-02-27", before="9999D", after="1D").verdict
+        == words
+    )
+
+
+def test_chains_that_disagree_on_the_change_are_reported():
     rng = np.random.default_rng(1)
     trace = trace_of(np.stack([np.full(200, 0.3), 0.5 + 0.01 * rng.normal(size=200)], axis=-1), time=DAYS[[0, 3]])
     posterior = group(trace, "posterior")

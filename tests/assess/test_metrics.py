@@ -5,7 +5,6 @@ import xarray as xr
 from icb_pymc.assess.metrics import action_divergence, belief_error, coverage, relative_importance, reward_error
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import from_groups, group
-from icb_pymc.results.posterior import at_times_of
 
 
 def test_relative_importance_is_the_share_of_absolute_weights():
@@ -151,14 +150,6 @@ def test_a_posterior_may_keep_fewer_times_than_there_are_decisions():
     assert belief_error(whole) == pytest.approx(np.mean(errors))
     assert belief_error(thinned) == pytest.approx((errors[0] + errors[2]) / 2)
     assert 0 <= coverage(thinned) <= 1
-
-
-def test_times_that_occur_twice_are_matched_in_order():
-    values = xr.DataArray([10, 20, 21, 30], dims="time", coords={"time": [1, 2, 2, 3]})
-    posterior = xr.DataArray([0, 0, 0], dims="time", coords={"time": [2, 2, 3]})
-    assert at_times_of(values, posterior).values.tolist() == [20, 21, 30]
-    with pytest.raises(InputError, match="times that its decisions do not have"):
-        at_times_of(values, xr.DataArray([0, 0], dims="time", coords={"time": [2, 4]}))
 
 
 def test_metrics_of_a_fit_use_the_alpha_it_was_made_with(trace, dated_decisions):
