@@ -1,4 +1,4 @@
-"""One-step-ahead forecasts: how probable each choice was, given those before it and nothing after."""
+"""One-step-ahead forecasts: how probable each choice was, given only those before it."""
 
 import json
 import warnings
@@ -41,30 +41,55 @@ def one_step_ahead(
     progressbar: bool = False,
     seed: int | None = None,
 ) -> xr.DataArray:
-    """log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`: the score of a forecaster.
+    """Log probability of each choice given those before it: the score of a forecaster.
 
-    It is for linear-Gaussian belief models (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an
-    assumed-density filter: after each choice the state of beliefs gets the mean and covariance that it has then, and
-    is taken to be Gaussian. Hyperparameters with a prior are averaged over, by draws of the prior that are weighted
-    with how well each has forecast so far.
+    It is log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`, for models of linear-Gaussian beliefs
+    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an assumed-density filter: after each choice the state
+    is approximated by a Gaussian with its exact mean and covariance. Hyperparameters with a prior are averaged over, by
+    draws from the prior weighted by how well each has forecast so far.
 
     Parameters
     ----------
-    model : str or callable
+    model : str, path or callable
         As in `icb_pymc.fit`.
     decisions : Dataset
+    hyperparameters : mapping, optional
+        Keyword arguments of the model, such as ``{"alpha": 5.0}``; distributions (``pm.Gamma.dist(5, 1)``) are priors.
     start : int, optional
         Decisions to learn from before forecasts count; by default a tenth of them.
-    seed : int
-        Of the draws of hyperparameters.
-    **hyperparameters
-        Handed to the model.
+    random_seed : int, optional
+        Seed of the draws of hyperparameters, 0 by default. `seed` is accepted too.
+    progressbar : bool
+        Show one.
+    seed : int, optional
+        Another name of `random_seed`.
 
     Returns
     -------
     DataArray (time)
-        With the name of the model, and, where there are hyperparameters, how many draws of them still counted at the
-        end (``effective_prior_draws``) as attrs.
+        Its attributes have the name of the model and, if there are priors of hyperparameters, the effective number of
+        their draws at the end (``effective_prior_draws``).
+
+    Raises
+    ------
+    InputError
+        If the model or a hyperparameter is unknown, the model cannot forecast, or `start` is not less than the number
+        of decisions.
+
+    Warns
+    -----
+    InputWarning
+        If too few draws of the hyperparameters' prior still count at the end.
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> contexts = rng.normal(size=(40, 2, 2))
+    >>> decisions = icb_pymc.from_arrays(contexts, contexts[:, :, 0].argmax(axis=1))
+    >>> scores = icb_pymc.one_step_ahead("nb_icb", decisions, {"alpha": 5.0}, start=10)
+    >>> scores.sizes["time"], bool(scores.mean() > np.log(0.5))
+    (30, True)
     """
     given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
     return _log_predictive(find(model), decisions, given, (), start, random_seed, progressbar)

@@ -1,35 +1,50 @@
-"""Reading a trace: draws of a variable, the decisions inside, and what those decisions say at the times kept."""
+"""Reading a trace: draws of a variable, its decisions, and true values and contexts at the times kept."""
 
 import numpy as np
 import xarray as xr
 
 from icb_pymc.errors import InputError
-from icb_pymc.results.inference_data import InferenceData, group
+from icb_pymc.results.inference_data import InferenceData, default_ci_prob, group
 
 
-def estimated(trace: InferenceData, name: str) -> xr.DataArray:
-    """Draws of `belief` or `rho_env`, which not every algorithm gives."""
+def draws_of(trace: InferenceData, name: str) -> xr.DataArray:
+    """Draws of `belief` or `rho_env`, which not every algorithm estimates."""
     posterior = group(trace, "posterior")
     if name not in posterior:
         raise InputError(
-            f"'{trace.attrs.get('model', 'this model')}' gives no estimate of '{name}', "
-            f"only of {', '.join(map(str, posterior)) or 'nothing'}."
+            f"'{trace.attrs.get('model', 'this model')}' does not estimate '{name}', "
+            f"only {', '.join(map(str, posterior)) or 'nothing'}."
         )
     return posterior[name]
 
 
+def checked_ci_prob(ci_prob: float | None) -> float:
+    """The probability of a credible interval, by default that of ArviZ, or an `InputError` if it is not one."""
+    if ci_prob is None:
+        return default_ci_prob()
+    if not 0 < ci_prob <= 1:
+        raise InputError(f"ci_prob={ci_prob}: give a number above 0 and at most 1, such as 0.9.")
+    return ci_prob
+
+
+def central_band(draws: xr.DataArray, ci_prob: float) -> xr.DataArray:
+    """Lower end, median and upper end (quantile, ...) of the central credible interval of every component."""
+    tail = (1 - ci_prob) / 2
+    return draws.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
+
+
 def decisions_in(trace: InferenceData) -> xr.Dataset:
-    """The decisions that a trace holds."""
+    """The decisions that a trace contains."""
     data, observed = group(trace, "constant_data"), group(trace, "observed_data")
     missing = [name for name in ("context", "available") if name not in data]
     missing += [] if "chosen" in observed else ["chosen"]
     if missing:
-        raise InputError(f"this trace does not hold its decisions: it has no '{missing[0]}'.")
+        raise InputError(f"this trace does not contain its decisions: it has no '{missing[0]}'.")
     return data.assign(chosen=observed["chosen"])
 
 
 def at_kept_times(values: xr.DataArray, posterior: xr.DataArray) -> xr.DataArray:
-    """What the decisions say (truth, contexts) at the times that a posterior keeps.
+    """A variable of the decisions (true values, contexts) at the times that a posterior keeps.
 
     A fit records in the coordinate `position` which decisions it kept. Without it (a trace of `pm.sample`, or an older
     one) they are identified by their times, where that is unambiguous.

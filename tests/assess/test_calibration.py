@@ -41,9 +41,9 @@ def delta_rule(decisions, *, rate=0.1, biased=1.0, inflation=1.0, loss=1.0):
 def test_the_result_is_the_same_whatever_the_jobs_and_goes_from_file_to_picture(tmp_path, capsys):
     path = write(tmp_path, "plain", PLAIN)
     one, two = (check(path, **SMALL, jobs=jobs, seed=3) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.places, two.places)
-    assert one.places.shape == (12, 3 + 6 + 1)
-    assert ((one.places > 0) & (one.places < 1)).all(axis=None)
+    np.testing.assert_array_equal(one.relative_ranks, two.relative_ranks)
+    assert one.relative_ranks.shape == (12, 3 + 6 + 1)
+    assert ((one.relative_ranks > 0) & (one.relative_ranks < 1)).all(axis=None)
     options = [word for name, value in SMALL.items() for word in (f"--{name}", str(value))]
     picture = tmp_path / "check.png"
     assert main(["check", path, *options, "--seed", "3", "--jobs", "1", "-o", str(picture)]) == 0
@@ -64,7 +64,7 @@ def test_what_is_wrong_with_the_declaration_exits_with_1_and_bad_input_with_2(tm
         check(path, replicates=3)
 
 
-def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
+def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_again():
     def by_hand(decisions):
         with decisions_model(decisions) as model:
             weights = pm.Normal("weights", 0, 1, dims="feature")
@@ -108,8 +108,8 @@ def test_the_log_of_pymc_is_as_loud_as_before_also_after_an_error(tmp_path, monk
     ],
 )
 def test_a_right_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_is_caught(fault, where, words):
-    found = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
-    assert found.problems == ()
-    assert found.passed == (not fault)
-    assert any(name.startswith(where) for name in found.wrong or [""])
-    assert words in str(found)
+    result = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
+    assert result.problems == ()
+    assert result.passed == (not fault)
+    assert any(name.startswith(where) for name in result.wrong or [""])
+    assert words in str(result)

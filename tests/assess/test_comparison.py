@@ -50,7 +50,8 @@ def test_leaving_out_each_choice_is_as_refitting_without_it(fits, decisions):
 def test_the_table_is_sorted_and_of_a_model_without_parameters_all_is_known(fits):
     table = compare(fits)
     assert (np.diff(table["elpd"]) <= 0).all()
-    assert table["difference"].iloc[0] == table["se_difference"].iloc[0] == 0
+    assert table["elpd_diff"].iloc[0] == table["dse"].iloc[0] == 0
+    assert (table["elpd_diff"].iloc[1:] > 0).all()
     known = float(group(fits["baseline"], "log_likelihood")["chosen"].sum())
     assert table.loc["baseline", "elpd"] == pytest.approx(known)
     assert table.loc["baseline", "p_loo"] == pytest.approx(0)

@@ -45,17 +45,17 @@ def test_a_trace_of_real_decisions_has_no_error(small_trace):
 
 
 def test_a_trace_without_its_decisions_takes_them_beside_it(small_trace):
-    told = divergence_trace(BELIEF_DRAWS)
+    with_alpha = divergence_trace(BELIEF_DRAWS)
     for trace, metric in (
         (small_trace, belief_error),
         (small_trace, reward_error),
         (small_trace, coverage),
-        (told, action_divergence),
+        (with_alpha, action_divergence),
     ):
         bare = from_groups({"posterior": group(trace, "posterior")}, {})
         assert metric(bare, decisions=group(trace, "constant_data")) == metric(trace)
     with pytest.raises(InputError, match="these decisions have no 'true_belief'"):
-        belief_error(small_trace, group(told, "constant_data").drop_vars("true_belief"))
+        belief_error(small_trace, group(with_alpha, "constant_data").drop_vars("true_belief"))
 
 
 def test_relative_importance_of_a_trace_is_that_of_its_beliefs_in_every_draw(small_trace):
@@ -111,7 +111,7 @@ def test_action_divergence_is_zero_at_the_truth_and_only_there():
     truth = group(divergence_trace(BELIEF_DRAWS), "constant_data")["true_belief"].values
     assert action_divergence(divergence_trace(truth[None])) == pytest.approx(0.0, abs=1e-12)
     assert action_divergence(divergence_trace(2 * truth[None])) > 0.01
-    # The same policy told by half the weights and twice the alpha.
+    # The same policy with half the weights and twice the alpha.
     halved = divergence_trace(truth[None] / 2, attrs={"hyperparameters": '{"alpha": 4.0}'})
     assert action_divergence(halved) == pytest.approx(0.0, abs=1e-12)
 
@@ -165,14 +165,14 @@ def test_what_a_trace_does_not_hold_is_said(small_trace):
     posterior, data = group(small_trace, "posterior"), group(small_trace, "constant_data")
     static = from_groups({"posterior": posterior.drop_vars("belief"), "constant_data": data}, {})
     for metric in (belief_error, action_divergence, coverage):
-        with pytest.raises(InputError, match="no estimate of 'belief', only of rho_env"):
+        with pytest.raises(InputError, match="does not estimate 'belief', only rho_env"):
             metric(static)
     moving = from_groups({"posterior": posterior.drop_vars("rho_env"), "constant_data": data}, {})
-    with pytest.raises(InputError, match="no estimate of 'rho_env', only of belief"):
+    with pytest.raises(InputError, match="does not estimate 'rho_env', only belief"):
         reward_error(moving)
     silent = divergence_trace(BELIEF_DRAWS)
-    untold = from_groups(
+    without_alpha = from_groups(
         {"posterior": group(silent, "posterior"), "constant_data": group(silent, "constant_data").drop_attrs()}, {}
     )
-    with pytest.raises(InputError, match="do not tell the alpha"):
-        action_divergence(untold)
+    with pytest.raises(InputError, match="do not store the alpha"):
+        action_divergence(without_alpha)

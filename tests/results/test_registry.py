@@ -38,11 +38,11 @@ def folder(converged, tmp_path):
     return folder
 
 
-def told(folder):
+def read_json(folder):
     return json.loads((folder / "registry.json").read_text())
 
 
-def tell(folder, description):
+def write_json(folder, description):
     (folder / "registry.json").write_text(json.dumps(description))
 
 
@@ -104,9 +104,9 @@ def test_another_file_under_the_same_name_is_noticed_before_it_is_opened(folder)
     ],
 )
 def test_a_registry_that_says_other_than_the_file_is_noticed(name, value, sentence, folder):
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0][name] = value
-    tell(folder, description)
+    write_json(folder, description)
     assert any(sentence in problem for problem in verify(find_entry("good", folder), folder))
 
 
@@ -115,18 +115,18 @@ def test_a_registered_file_that_is_no_trace_is_told(folder, dated_decisions):
 
     dated_decisions.to_netcdf(folder / "good.nc", engine="h5netcdf")
     content = (folder / "good.nc").read_bytes()
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    tell(folder, description)
+    write_json(folder, description)
     assert "no group 'posterior'" in verify(find_entry("good", folder), folder)[0]
 
 
 @pytest.mark.parametrize("file", ["../outside.nc", "/etc/passwd", "sub/../../outside.nc", "..\\outside.nc", "link.nc"])
 def test_a_path_that_leaves_the_folder_is_refused(file, folder, converged):
     os.symlink(converged, folder / "link.nc")
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0]["file"] = file
-    tell(folder, description)
+    write_json(folder, description)
     with pytest.raises(InputError, match="is outside the folder"):
         open_trace("good", folder)
     assert main(["traces", "list", "--folder", str(folder)]) == 2
@@ -155,35 +155,35 @@ def test_a_malformed_registry_is_refused(text, sentence, folder):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"name": "No/name"}, "name 'No/name' is not one"),
-        ({"sha256": "00"}, "sha256 '00' is not one"),
-        ({"bytes": "many"}, "'bytes' is missing or of the wrong kind"),
-        ({"made_by": [1]}, "'made_by' is a list of commands"),
+        ({"name": "No/name"}, "name 'No/name' is not valid"),
+        ({"sha256": "00"}, "sha256 '00' is not valid"),
+        ({"bytes": "many"}, "'bytes' is missing or of the wrong type"),
+        ({"made_by": [1]}, "'made_by' must be a list of commands"),
         ({"data": "\x1b[2J"}, "characters that cannot be printed"),
     ],
 )
 def test_an_entry_of_the_wrong_kind_is_refused(change, sentence, folder):
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0] |= change
-    tell(folder, description)
+    write_json(folder, description)
     with pytest.raises(InputError, match=sentence):
         read_registry(folder)
 
 
 def test_the_same_name_twice_is_refused(folder, converged):
-    description = told(folder)
+    description = read_json(folder)
     description["traces"] *= 2
-    tell(folder, description)
-    with pytest.raises(InputError, match="'good' is there twice"):
+    write_json(folder, description)
+    with pytest.raises(InputError, match="'good' is listed twice"):
         read_registry(folder)
 
 
 @pytest.mark.parametrize(
     ("name", "commands", "sentence"),
     [
-        ("good", COMMANDS, "has a 'good' already"),
+        ("good", COMMANDS, "already has a 'good'"),
         ("../good", COMMANDS, "use lower-case letters"),
-        ("other", [], "say how the trace can be made again"),
+        ("other", [], "say how the trace can be reproduced"),
     ],
 )
 def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sentence, folder, converged):
@@ -197,7 +197,7 @@ def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sent
 def test_where_there_is_no_registry_it_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(icb_pymc, "__file__", str(tmp_path / "site" / "icb_pymc" / "__init__.py"))
-    with pytest.raises(InputError, match=r"there is no traces/registry\.json here"):
+    with pytest.raises(InputError, match=r"there is no traces/registry\.json in the current folder"):
         registry_folder()
     with pytest.raises(InputError, match="there is no such folder"):
         registry_folder(tmp_path / "absent")

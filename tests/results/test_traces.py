@@ -90,7 +90,7 @@ def test_variables_are_compressed_and_no_type_is_other_than_number_or_text(trace
     kinds = set()
     with h5py.File(path) as file:
         assert file["posterior/belief"].compression == "gzip"
-        file.visititems(lambda _, found: kinds.add(found.id.get_type().get_class()) if "shape" in dir(found) else None)
+        file.visititems(lambda _, node: kinds.add(node.id.get_type().get_class()) if "shape" in dir(node) else None)
     assert kinds <= {h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING}
 
 
