@@ -1,4 +1,4 @@
-"""A right model passes the check, and a wrong one is caught."""
+"""A correct model passes the check, and a wrong one does not."""
 
 import logging
 from functools import partial
@@ -38,7 +38,7 @@ def delta_rule(decisions, *, rate=0.1, biased=1.0, inflation=1.0, loss=1.0):
     return model
 
 
-def test_the_result_is_the_same_whatever_the_jobs_and_goes_from_file_to_picture(tmp_path, capsys):
+def test_the_result_does_not_depend_on_the_number_of_jobs_and_can_be_drawn(tmp_path, capsys):
     path = write(tmp_path, "plain", PLAIN)
     one, two = (check(path, **SMALL, jobs=jobs, seed=3) for jobs in (1, 2))
     np.testing.assert_array_equal(one.relative_ranks, two.relative_ranks)
@@ -51,7 +51,7 @@ def test_the_result_is_the_same_whatever_the_jobs_and_goes_from_file_to_picture(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_is_wrong_with_the_declaration_exits_with_1_and_bad_input_with_2(tmp_path, capsys):
+def test_a_wrong_declaration_exits_with_1_and_bad_input_with_2(tmp_path, capsys):
     path = write(
         tmp_path, "turned", PLAIN.replace('belief, dims=("time", "feature")', 'belief.T, dims=("feature", "time")')
     )
@@ -64,7 +64,7 @@ def test_what_is_wrong_with_the_declaration_exits_with_1_and_bad_input_with_2(tm
         check(path, replicates=3)
 
 
-def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_again():
+def test_a_model_that_reads_choices_itself_is_declared_again_for_each_log():
     def by_hand(decisions):
         with decisions_model(decisions) as model:
             weights = pm.Normal("weights", 0, 1, dims="feature")
@@ -82,7 +82,7 @@ def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_again():
         assert Replicates(declare, declared, arrivals, 60, 0, {})._can_be_given_choices() is can
 
 
-def test_the_log_of_pymc_is_as_loud_as_before_also_after_an_error(tmp_path, monkeypatch):
+def test_the_level_of_the_pymc_logger_is_restored_also_after_an_error(tmp_path, monkeypatch):
     path, logger = write(tmp_path, "plain", PLAIN), logging.getLogger("pymc")
     monkeypatch.setattr(logger, "level", logging.WARNING)
     check(path, **SMALL, jobs=1)
@@ -107,7 +107,7 @@ def test_the_log_of_pymc_is_as_loud_as_before_also_after_an_error(tmp_path, monk
         ({"biased": 0.2}, "belief", "wrong: inference does not agree"),
     ],
 )
-def test_a_right_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_is_caught(fault, where, words):
+def test_a_correct_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_fails(fault, where, words):
     result = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
     assert result.problems == ()
     assert result.passed == (not fault)

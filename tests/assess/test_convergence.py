@@ -55,7 +55,7 @@ def test_what_never_changes_is_constant_and_chains_stuck_apart_are_not():
     assert tail_ess(draws)[0] == 40
 
 
-def test_all_at_once_is_the_same_as_one_by_one_also_where_draws_repeat():
+def test_convergence_is_the_same_as_its_parts_also_with_repeated_draws():
     draws = np.random.default_rng(4).normal(size=(3, 30, 5)).round(1)
     draws = xr.DataArray(draws, dims=("chain", "draw", "feature"), coords={"feature": list("abcde")})
     computed = convergence(draws)

@@ -49,7 +49,7 @@ def test_chains_that_agree_have_converged_and_constant_components_are_left_out_a
     assert not any("2001-01-01" in component for _, component in diagnosis.worst.index)
 
 
-def test_a_chain_elsewhere_is_found_and_the_component_named_by_date_and_feature():
+def test_a_chain_that_differs_is_detected_and_the_component_named_by_date_and_feature():
     belief = chains()
     belief[2, :, 3, 1] += 3.0
     diagnosis = diagnose(trace_of(belief))
@@ -60,7 +60,7 @@ def test_a_chain_elsewhere_is_found_and_the_component_named_by_date_and_feature(
     assert any("another sampler" in line for line in diagnosis.advice)
 
 
-def test_too_few_effective_draws_ask_for_as_many_more_as_are_needed():
+def test_with_too_few_effective_draws_the_advice_is_how_many_more_to_make():
     diagnosis = diagnose(trace_of(chains(draws=3000, correlation=0.9)))
     least = diagnosis.blocks.loc["belief", ["bulk ESS", "tail ESS"]].min()
     assert diagnosis.converged == (least >= 400 and diagnosis.blocks.loc["belief", "R-hat"] < 1.01)
@@ -80,7 +80,7 @@ def test_too_few_effective_draws_ask_for_as_many_more_as_are_needed():
         ({"method": "estimate"}, "point estimate, not a posterior"),
     ],
 )
-def test_what_is_no_posterior_is_not_converged_and_says_so(change, sentence):
+def test_an_approximation_is_never_converged_and_the_verdict_says_why(change, sentence):
     diagnosis = diagnose(trace_of(chains(number=1), **change))
     assert not diagnosis.converged
     assert sentence in diagnosis.verdict
@@ -101,7 +101,7 @@ def test_one_chain_few_draws_or_no_numbers_have_not_converged():
         diagnose(from_groups({"posterior": xr.Dataset()}, ATTRS))
 
 
-def test_steps_are_told_by_chain_and_their_troubles_said():
+def test_sampler_statistics_are_reported_by_chain_with_warnings():
     belief = chains()
     accept = np.full(belief.shape[:2], 0.9)
     accept[3] = 0.1
@@ -118,13 +118,13 @@ def test_steps_are_told_by_chain_and_their_troubles_said():
     assert "interrupted" in said
 
 
-def test_the_kernel_of_the_paper_is_cautioned_against_even_where_chains_agree():
+def test_the_kernel_of_the_paper_gets_a_warning_even_if_chains_agree():
     diagnosis = diagnose(trace_of(chains(), kernel="paper"))
     assert diagnosis.converged
     assert any("does not leave the posterior invariant" in line for line in diagnosis.advice)
 
 
-def test_exit_codes_tell_converged_not_converged_and_no_trace(tmp_path, capsys):
+def test_exit_codes_for_converged_not_converged_and_no_trace(tmp_path, capsys):
     good, bad = (str(tmp_path / name) for name in ("good.nc", "bad.nc"))
     write_trace(trace_of(chains()), good)
     write_trace(trace_of(chains(draws=20)), bad)

@@ -40,14 +40,14 @@ def test_forecasts_of_nb_icb_are_those_of_brute_force(decisions):
     np.testing.assert_array_equal(late, scores[15:])
 
 
-def test_hyperparameters_with_a_prior_are_averaged_over_as_the_choices_so_far_weigh_them(decisions):
+def test_hyperparameters_with_a_prior_are_averaged_over_weighted_by_earlier_choices(decisions):
     scores = one_step_ahead("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, start=0)
     np.testing.assert_allclose(scores, by_brute_force(decisions, 200_000), atol=0.06)
     assert 10 < scores.attrs["effective_prior_draws"] < 256
 
 
 @pytest.mark.parametrize("model", ["b_icb", "m_fold_irl"])
-def test_choices_to_come_change_no_forecast(decisions, model):
+def test_later_choices_do_not_change_forecasts(decisions, model):
     given = {"strength": 10.0} if model == "b_icb" else {}
     available = decisions["available"].values.astype(bool)
     # Another choice at the last five decisions, where there is one.
@@ -98,7 +98,7 @@ def test_a_prior_that_a_fit_does_not_make_is_refused_in_one_sentence(decisions):
         forecasts_of(trace)
 
 
-def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
+def test_a_file_that_a_trace_names_as_its_model_is_not_run(decisions, tmp_path):
     file, witness = tmp_path / "untrusted.py", tmp_path / "was_run"
     file.write_text(f"open({str(witness)!r}, 'w')\n\ndef untrusted(decisions): ...\n")
     trace = fit("uniform", decisions, draws=1, progressbar=False)

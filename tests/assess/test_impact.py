@@ -67,7 +67,7 @@ def test_direction_and_interval_are_those_of_the_draws():
         (0.0, "it fell (probability over 99.5%)"),
     ],
 )
-def test_the_verdict_is_two_lines_that_say_as_much_as_is_known(share_rising, words):
+def test_the_summary_is_two_lines_with_a_verdict_that_fits_the_probability(share_rising, words):
     change = np.random.default_rng(0).permutation(np.where(np.arange(100) < 100 * share_rising, 0.1, -0.1))
     trace = trace_of(np.stack([np.full(100, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
     first, second = str(impact(trace, "inr", "2002-02-27", before="9999D", after="1D")).split("\n")
@@ -159,6 +159,6 @@ def test_a_trace_alone_is_enough(trace):
         (("inr", "2002-02-27"), {"ci_prob": 90}, "ci_prob=90: give a number above 0 and at most 1"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(arguments, options, sentence):
+def test_invalid_arguments_are_refused(arguments, options, sentence):
     with pytest.raises(InputError, match=sentence):
         impact(RISE, *arguments, **({"before": "365D", "after": "365D"} | options))

@@ -38,13 +38,13 @@ def test_coverage_is_the_share_of_true_values_inside_their_interval(small_trace)
     assert coverage(small_trace, "rho_env", 1.0) == 0.0
 
 
-def test_a_trace_of_real_decisions_has_no_error(small_trace):
+def test_errors_need_simulated_decisions(small_trace):
     real = from_groups({"posterior": group(small_trace, "posterior")}, {})
     with pytest.raises(InputError, match="only simulated ones carry the truth"):
         belief_error(real)
 
 
-def test_a_trace_without_its_decisions_takes_them_beside_it(small_trace):
+def test_decisions_may_be_given_beside_the_trace(small_trace):
     with_alpha = divergence_trace(BELIEF_DRAWS)
     for trace, metric in (
         (small_trace, belief_error),
@@ -116,7 +116,7 @@ def test_action_divergence_is_zero_at_the_truth_and_only_there():
     assert action_divergence(halved) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_action_divergence_of_scaled_weights_forgets_their_size():
+def test_action_divergence_of_scaled_weights_does_not_depend_on_their_size():
     trace, doubled = (divergence_trace(size * BELIEF_DRAWS.mean(axis=0)[None]) for size in (1, 2))
     assert action_divergence(doubled, scaled=True) == pytest.approx(action_divergence(trace, scaled=True))
     assert action_divergence(doubled) != pytest.approx(action_divergence(trace))
@@ -161,7 +161,7 @@ def test_metrics_of_a_fit_use_the_alpha_it_was_made_with(trace, dated_decisions)
     assert action_divergence(trace) == pytest.approx(expected)
 
 
-def test_what_a_trace_does_not_hold_is_said(small_trace):
+def test_errors_name_what_a_trace_does_not_contain(small_trace):
     posterior, data = group(small_trace, "posterior"), group(small_trace, "constant_data")
     static = from_groups({"posterior": posterior.drop_vars("belief"), "constant_data": data}, {})
     for metric in (belief_error, action_divergence, coverage):

@@ -20,7 +20,7 @@ def problems_of(declare, **hyperparameters):
 
 
 @pytest.mark.parametrize("declare", [nb_icb, b_irl])
-def test_built_in_models_keep_the_contract(declare):
+def test_built_in_models_meet_the_requirements(declare):
     assert problems_of(declare) == []
 
 
@@ -83,7 +83,7 @@ def test_each_fault_is_reported(fault):
     assert problems[0].startswith(FAULTS[fault])
 
 
-def test_what_cannot_be_simulated_is_wrong_and_what_has_no_unknowns_is_not_calibrated():
+def test_a_model_that_cannot_be_simulated_is_wrong_and_one_without_unknowns_is_not_calibrated():
     result = check(t_rex)
     assert not result.passed
     assert "cannot be declared for arrivals" in str(result)

@@ -61,7 +61,7 @@ def test_radars_show_the_decision_nearest_to_each_date(trace):
         (radar, {"at": ["2001-02-01"], "features": ["feature_0"]}, "at least three features"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(draw, options, sentence, trace):
+def test_invalid_arguments_are_refused(draw, options, sentence, trace):
     with pytest.raises(InputError, match=sentence):
         draw(trace, **options)
 
@@ -99,7 +99,7 @@ def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_cha
     np.testing.assert_allclose(drawn, 100 * np.array(result.interval))
 
 
-def test_panels_are_laid_out_with_few_empty_places(trace):
+def test_few_panels_are_left_empty(trace):
     from icb_pymc.results.inference_data import from_groups
 
     belief = group(trace, "posterior")["belief"].isel(feature=[0, 1, 2, 3, 0, 1, 2, 3, 0])

@@ -46,7 +46,7 @@ def write_json(folder, description):
     (folder / "registry.json").write_text(json.dumps(description))
 
 
-def test_an_entry_tells_the_file_the_data_the_commands_and_the_checks(folder):
+def test_an_entry_describes_the_file_the_data_the_commands_and_the_checks(folder):
     entry = find_entry("good", folder)
     path = folder / "good.nc"
     assert (entry.file, entry.bytes) == ("good.nc", path.stat().st_size)
@@ -80,7 +80,7 @@ def test_draws_that_are_not_numbers_do_not_pass(converged, folder, tmp_path):
     assert add(tmp_path / "nan.nc", "nan", COMMANDS, folder).checks["passed"] is False
 
 
-def test_another_file_under_the_same_name_is_noticed_before_it_is_opened(folder):
+def test_a_changed_file_is_detected_before_it_is_opened(folder):
     path = folder / "good.nc"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -103,14 +103,14 @@ def test_another_file_under_the_same_name_is_noticed_before_it_is_opened(folder)
         ("checks", {"passed": True}, "the registry says worst_rhat None"),
     ],
 )
-def test_a_registry_that_says_other_than_the_file_is_noticed(name, value, sentence, folder):
+def test_an_entry_that_contradicts_its_file_is_reported(name, value, sentence, folder):
     description = read_json(folder)
     description["traces"][0][name] = value
     write_json(folder, description)
     assert any(sentence in problem for problem in verify(find_entry("good", folder), folder))
 
 
-def test_a_registered_file_that_is_no_trace_is_told(folder, dated_decisions):
+def test_a_registered_file_that_is_not_a_trace_is_reported(folder, dated_decisions):
     import hashlib
 
     dated_decisions.to_netcdf(folder / "good.nc", engine="h5netcdf")
@@ -162,7 +162,7 @@ def test_a_malformed_registry_is_refused(text, sentence, folder):
         ({"data": "\x1b[2J"}, "characters that cannot be printed"),
     ],
 )
-def test_an_entry_of_the_wrong_kind_is_refused(change, sentence, folder):
+def test_an_invalid_entry_is_refused(change, sentence, folder):
     description = read_json(folder)
     description["traces"][0] |= change
     write_json(folder, description)
@@ -186,7 +186,7 @@ def test_the_same_name_twice_is_refused(folder, converged):
         ("other", [], "say how the trace can be reproduced"),
     ],
 )
-def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sentence, folder, converged):
+def test_a_refused_trace_leaves_the_registry_unchanged(name, commands, sentence, folder, converged):
     before = (folder / "registry.json").read_bytes()
     with pytest.raises(InputError, match=sentence):
         add(converged, name, commands, folder)
@@ -194,7 +194,7 @@ def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sent
     assert sorted(path.name for path in folder.iterdir()) == ["good.nc", "registry.json"]
 
 
-def test_where_there_is_no_registry_it_is_said(tmp_path, monkeypatch):
+def test_a_missing_registry_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(icb_pymc, "__file__", str(tmp_path / "site" / "icb_pymc" / "__init__.py"))
     with pytest.raises(InputError, match=r"there is no traces/registry\.json in the current folder"):
