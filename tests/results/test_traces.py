@@ -15,7 +15,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import as_netcdf, from_groups, group, group_names
 from icb_pymc.results.traces import read_trace, write_trace
 
-# Written by `tests/data/make_trace.py`, one under each PyMC line.
+# Written by `tests/helpers/traces/make_trace.py`, one under each PyMC line.
 OF_EACH_LINE = [Path(__file__).parents[1] / "helpers" / "traces" / f"pymc_{line}.nc" for line in (5, 6)]
 
 
