@@ -110,7 +110,12 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
     defaults = settings(declare, {})
     given: dict[str, Any] = {}
     for name, value in stored.items():
-        array = np.array(value) if isinstance(value, list) else value
+        try:
+            array = np.array(value) if isinstance(value, list) else value
+        except ValueError:
+            raise InputError(
+                f"'{name}' of this trace is neither a number nor a vector nor a matrix: {value}."
+            ) from None
         is_text = isinstance(value, str) or (isinstance(array, np.ndarray) and array.dtype.kind not in "biuf")
         # Distributions and functions are stored by their names, from which they cannot be rebuilt.
         if is_text and not (isinstance(defaults.get(name), str) or name == "unit_of_time"):

@@ -35,6 +35,16 @@ class Impact:
         Posterior draws of the mean relative importance in each window.
     ci_prob : float
         Probability of the central credible interval.
+    change : array (draw,)
+        Posterior draws of the change.
+    interval : tuple of float
+        Central credible interval of the change.
+    rose : bool
+        Whether a rise is more probable than a fall.
+    direction : float
+        Probability of the more probable of rise and fall.
+    verdict : str
+        Whether it rose or fell, and how probable that is.
     """
 
     feature: str

@@ -53,12 +53,19 @@ def at_kept_times(values: xr.DataArray, posterior: xr.DataArray) -> xr.DataArray
         return values
     kept = np.arange(values.sizes["time"])
     if posterior.sizes["time"] != len(kept):
-        kept = posterior["position"].values if "position" in posterior.coords else _positions_by_time(values, posterior)
-        labels = values["time"].values
+        recorded, labels = kept_positions(posterior), values["time"].values
+        kept = _positions_by_time(values, posterior) if recorded is None else recorded
         if kept.max() >= len(labels) or (labels[kept] != posterior["time"].values).any():
             raise InputError("the posterior of this trace has times that its decisions do not have; fit it again.")
     at = values.isel(time=kept)
     return at.assign_coords(time=posterior["time"].values) if "time" in posterior.coords else at
+
+
+def kept_positions(posterior: xr.Dataset | xr.DataArray) -> np.ndarray | None:
+    """Positions among the decisions of the times that a posterior keeps, if it records them."""
+    position = posterior.coords.get("position")
+    # A user-defined model may have a dimension or a variable of this name.
+    return None if position is None or position.dims != ("time",) else position.values
 
 
 def _positions_by_time(values: xr.DataArray, posterior: xr.DataArray) -> np.ndarray:

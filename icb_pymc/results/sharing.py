@@ -64,7 +64,7 @@ def share(
     kept = _rounded(posterior.isel(draw=slice(None, None, step)), dtype)
     times_of_all = group(trace, "constant_data").sizes.get("time", 0)
     if "time" in kept.dims:
-        if "position" not in kept.coords and kept.sizes["time"] == times_of_all:
+        if "position" not in {*kept.variables, *kept.dims} and kept.sizes["time"] == times_of_all:
             # Traces of `pm.sample` do not have it; from the times kept it could not be recovered if some occur twice.
             kept = kept.assign_coords(position=("time", np.arange(times_of_all)))
         kept = kept.isel(time=positions_to_keep(posterior["time"].values, every, times))

@@ -14,6 +14,7 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, group_names, read_groups
+from icb_pymc.results.posterior import kept_positions
 
 SCHEMA_VERSION = 1
 IN_JSON = ("hyperparameters", "versions")
@@ -143,12 +144,12 @@ def _check_labels(posterior: xr.Dataset, decisions: xr.Dataset, source: str) -> 
 
 def _check_positions(posterior: xr.Dataset, time: np.ndarray, source: str) -> None:
     """Positions of the times kept among the decisions, if there are any: in order, and at the same times."""
-    if "position" not in posterior.coords:
+    positions = kept_positions(posterior)
+    if positions is None:
         return
-    position = posterior["position"]
-    is_valid = position.dims == ("time",) and position.dtype.kind in "iu"
+    is_valid = positions.dtype.kind in "iu"
     if is_valid:
-        kept = position.values.astype(np.int64)
+        kept = positions.astype(np.int64)
         is_valid = bool((np.diff(kept) > 0).all() and kept[0] >= 0 and kept[-1] < len(time))
         is_valid = is_valid and np.array_equal(time[kept], posterior["time"].values)
     if not is_valid:

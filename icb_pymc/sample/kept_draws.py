@@ -108,6 +108,9 @@ class KeptDraws:
     def with_positions(self, posterior: xr.Dataset) -> xr.Dataset:
         """The posterior with the coordinate `position`: where each time kept is among the decisions.
 
-        Times alone do not say that where several decisions were made at the same time.
+        Times alone do not say that where several decisions were made at the same time. A model that has something
+        called `position` keeps that instead.
         """
-        return posterior.assign_coords(position=("time", self.index)) if "time" in posterior.dims else posterior
+        if "time" not in posterior.dims or "position" in {*posterior.variables, *posterior.dims}:
+            return posterior
+        return posterior.assign_coords(position=("time", self.index))

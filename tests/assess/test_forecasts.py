@@ -96,6 +96,9 @@ def test_a_prior_that_a_fit_does_not_make_is_refused_in_one_sentence(decisions):
     trace.attrs["hyperparameters"] = '{"innovation_covariance": [["a", 1.0], [1.0, "b"]]}'
     with pytest.raises(InputError, match="'innovation_covariance' of this trace was a distribution"):
         forecasts_of(trace)
+    trace.attrs["hyperparameters"] = '{"innovation_covariance": [[1.0, 0.0], [0.0]]}'
+    with pytest.raises(InputError, match="'innovation_covariance' of this trace is neither a number nor"):
+        forecasts_of(trace)
 
 
 def test_a_file_that_a_trace_names_as_its_model_is_not_run(decisions, tmp_path):

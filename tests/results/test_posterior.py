@@ -1,15 +1,17 @@
 """Which decisions a posterior kept, also where several were made at the same time."""
 
 import numpy as np
+import pymc as pm
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
 
 from icb_pymc import fit, read_trace, share, write_trace
+from icb_pymc.catalogue.lookup import find
 from icb_pymc.data.deciders import with_agents
 from icb_pymc.errors import InputError
-from icb_pymc.results.inference_data import from_groups, group, group_names
-from icb_pymc.results.posterior import at_kept_times
+from icb_pymc.results.inference_data import default_ci_prob, from_groups, group, group_names
+from icb_pymc.results.posterior import at_kept_times, checked_ci_prob
 
 TIMES = np.repeat(np.arange(1, 7), 2)
 QUICK = {"method": "laplace", "draws": 12, "seed": 0, "progressbar": False}
@@ -66,3 +68,26 @@ def test_without_positions_times_that_occur_twice_are_matched_if_all_or_none_wer
             at_kept_times(values, xr.DataArray(np.zeros(len(times)), dims="time", coords={"time": times}))
     with pytest.raises(InputError, match="several decisions were made at 2, and this trace does not record which"):
         at_kept_times(values, xr.DataArray([0.0, 0.0], dims="time", coords={"time": [1, 2]}))
+
+
+def test_a_model_with_something_called_position_keeps_it(two_agents):
+    def with_position(decisions):
+        model = find("nb_icb")(decisions)
+        with model:
+            pm.Normal("position", 0.0, 1.0)
+        return model
+
+    trace = fit(with_position, two_agents, draws=5, tune=5, chains=1, cores=1, seed=0, progressbar=False)
+    assert group(trace, "posterior")["position"].dims == ("chain", "draw")
+    assert deciders(trace) == [0, 1] * 6
+    with pytest.raises(InputError, match="several decisions were made at 1"):
+        deciders(share(trace, every=3))
+
+
+def test_the_probability_of_intervals_is_that_of_arviz_under_either_name(monkeypatch):
+    for settings in ({"stats.ci_prob": 0.8, "stats.hdi_prob": 0.5}, {"stats.hdi_prob": 0.8}):
+        monkeypatch.setattr("arviz.rcParams", settings)
+        assert default_ci_prob() == checked_ci_prob(None) == 0.8
+    for wrong in (0, -0.5, 90):
+        with pytest.raises(InputError, match="give a number above 0 and at most 1"):
+            checked_ci_prob(wrong)
