@@ -34,7 +34,7 @@ for agent in ("sampling", "greedy", "optimistic"):
         scores = compare(fits)
         for name, trace in fits.items():
             row = {"agent": agent, "model": name, "belief error": belief_error(trace)}
-            row |= {"reward error": reward_error(trace), "elpd, less the best": scores["difference"][name]}
+            row |= {"reward error": reward_error(trace), "elpd_diff": scores["elpd_diff"][name]}
             rows.append(row)
     table = pd.DataFrame(rows).query("agent == @agent").groupby(["agent", "model"], sort=False).mean()
     print(table.round(3).to_string(header=agent == "sampling"), flush=True)

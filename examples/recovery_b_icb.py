@@ -37,8 +37,8 @@ for seed in range(5):
     rows.append(
         {
             "seed": seed,
-            "covers rho_env": coverage(posterior, "rho_env"),
-            "covers belief": coverage(posterior, "belief"),
+            "covers rho_env": coverage(posterior, "rho_env", ci_prob=0.9),
+            "covers belief": coverage(posterior, "belief", ci_prob=0.9),
             "worst R-hat": float(rank_rhat(group(posterior, "posterior")["rho_env"]).max()),
             "belief error": belief_error(posterior),
             "... strength learnt": belief_error(learnt),

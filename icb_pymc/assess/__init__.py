@@ -1,9 +1,10 @@
-"""What can be said from a trace, and whether to believe it; and whether a declared model is right.
+"""What a trace shows, and whether to believe it; and whether a declared model is right.
 
-Nothing here draws from a posterior of its own, except to check a model against its own simulations.
+Nothing here samples a posterior, except to check a model against its own simulations.
 
-- Believe it: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`. Registered: `registry_checks`.
-- Use it: `impact` (did an event change what counted?), `metrics` (distance from a known truth).
+- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`; of a registered
+  one: `registry_checks`.
+- What it shows: `impact` (did an event change what counted?), `metrics` (distance from a known truth).
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead).
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """

@@ -13,11 +13,11 @@ from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group, group_names, leave_one_out
 from icb_pymc.results.posterior import decisions_in
 
-# Beyond this k of the Pareto distribution an importance-sampling estimate is not to be relied on.
+# Above this k of the Pareto distribution an importance-sampling estimate is unreliable (Vehtari et al., 2017).
 HIGH_K = 0.7
-# Log probabilities that differ by less are the same in all draws: of smaller differences PSIS makes no number at all.
+# Log probabilities that differ by less are taken as the same in all draws: PSIS fails on smaller differences.
 SAME = 1e-6
-# A hundredth of all decisions may have one.
+# The share of decisions with a high k above which a caution is given.
 MANY = 0.01
 CAUTION = (
     "Leaving out one choice of a series is not forecasting: what is left out is predicted from choices before and "
@@ -26,22 +26,45 @@ CAUTION = (
 
 
 def compare(traces: Mapping[str, InferenceData]) -> pd.DataFrame:
-    """Compare fits of the same decisions by PSIS-LOO (Vehtari et al., 2017) of p(a_t | beta_t), rho_t integrated out.
+    """Compare fits of the same decisions by leave-one-out cross-validation.
 
-    Leaving out a choice leaves out its likelihood alone: what a learner saw, and change points found beforehand, stay
-    as they are.
+    It is PSIS-LOO (Vehtari et al., 2017) of p(a_t | beta_t), rho_t integrated out. Leaving out a choice leaves out its
+    likelihood alone: what a learner observed, and change points estimated beforehand, stay as they are.
 
     Parameters
     ----------
     traces : mapping of str to InferenceData
-        Fits by name, with their log-likelihoods.
+        Two fits or more by name, with their log-likelihoods.
 
     Returns
     -------
     DataFrame
-        Best first: `elpd`, the expected log probability of choices left out, and its standard error `se`; `p_loo`, the
-        effective number of parameters; `difference` to the best and its standard error `se_difference`; `high_k`, at
-        how many decisions the estimate is unsure; `caution`, what else to know.
+        One row per model, best first: `elpd`, the expected log probability of choices left out, and its standard error
+        `se`; `elpd_diff`, how much lower it is than that of the best model (zero or more, as in ArviZ before 1.0), and
+        its standard error `dse`; `p_loo`, the effective number of parameters; `high_k`, at how many decisions the
+        estimate is unreliable; `caution`, other reasons for caution.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two traces, they are of different decisions, or one has no log-likelihood or too few
+        draws.
+
+    See Also
+    --------
+    compare_ahead : Compare forecasts.
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> contexts = rng.normal(size=(40, 2, 2))
+    >>> decisions = icb_pymc.from_arrays(contexts, contexts[:, :, 0].argmax(axis=1))
+    >>> options = {"draws": 100, "random_seed": 0, "progressbar": False}
+    >>> traces = {"nb_icb": icb_pymc.fit("nb_icb", decisions, method="laplace", **options)}
+    >>> traces["uniform"] = icb_pymc.fit("uniform", decisions, **options)
+    >>> icb_pymc.compare(traces).index.tolist()
+    ['nb_icb', 'uniform']
     """
     _check_same(traces)
     scores: dict[str, np.ndarray] = {}
@@ -61,19 +84,50 @@ def compare(traces: Mapping[str, InferenceData]) -> pd.DataFrame:
 def compare_ahead(
     traces: Mapping[str, InferenceData], *, start: int | None = None, progressbar: bool = False
 ) -> pd.DataFrame:
-    """Compare the models of traces by their forecasts, one step ahead, of the decisions in the traces.
+    """Compare the models of traces by their one-step-ahead forecasts of the decisions in the traces.
+
+    Only the models and hyperparameters of the traces are used, not their draws: each choice is forecast from those
+    before it.
 
     Parameters
     ----------
     traces : mapping of str to InferenceData
+        Two fits or more by name, of models that `icb_pymc.one_step_ahead` can forecast with.
     start : int, optional
         As in `icb_pymc.one_step_ahead`.
+    progressbar : bool
+        Show one.
 
     Returns
     -------
     DataFrame
-        Best first: `elpd`, the sum of log p(a_t | a_1, ..., a_{t-1}), and its standard error `se`; `difference` to the
-        best and its standard error `se_difference`; `probability`, the geometric mean of what was given to the choices.
+        One row per model, best first: `elpd`, the sum of log p(a_t | a_1, ..., a_{t-1}), and its standard error `se`;
+        `elpd_diff`, how much lower it is than that of the best model, and its standard error `dse`; `probability`, the
+        geometric mean of the probabilities forecast for the choices made.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two traces, they are of different decisions, or a model cannot forecast.
+
+    See Also
+    --------
+    compare : Compare by leave-one-out cross-validation.
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> contexts = rng.normal(size=(40, 2, 2))
+    >>> decisions = icb_pymc.from_arrays(contexts, contexts[:, :, 0].argmax(axis=1))
+    >>> options = {"draws": 10, "random_seed": 0, "progressbar": False}
+    >>> traces = {"nb_icb": icb_pymc.fit("nb_icb", decisions, method="laplace", **options)}
+    >>> traces["uniform"] = icb_pymc.fit("uniform", decisions, **options)
+    >>> table = icb_pymc.compare_ahead(traces)
+    >>> table.columns.tolist()
+    ['elpd', 'se', 'elpd_diff', 'dse', 'probability']
+    >>> table.index.tolist()
+    ['nb_icb', 'uniform']
     """
     _check_same(traces)
     forecasts = {name: forecasts_of(trace, start=start, progressbar=progressbar) for name, trace in traces.items()}
@@ -84,15 +138,15 @@ def compare_ahead(
 
 
 def _check_same(traces: Mapping[str, InferenceData]) -> None:
-    """Refuse traces of other decisions; features may differ, for they are the models' own business."""
+    """Refuse traces of different decisions; features may differ, because each model may use its own."""
     if len(traces) < 2:
         raise InputError("give two traces or more to compare.")
     first, *others = traces
     expected = decisions_in(traces[first])
     for name in others:
         decisions = decisions_in(traces[name])
-        for what, words in (("time", "their times"), ("available", "the candidates"), ("chosen", "the choices")):
-            if not np.array_equal(decisions[what].values, expected[what].values):
+        for part, words in (("time", "their times"), ("available", "the candidates"), ("chosen", "the choices")):
+            if not np.array_equal(decisions[part].values, expected[part].values):
                 raise InputError(
                     f"'{first}' ({expected.sizes['time']} decisions) and '{name}' ({decisions.sizes['time']}) are fits "
                     f"of different decisions: {words} differ. Only fits of the same decisions can be compared."
@@ -104,23 +158,23 @@ def _log_likelihood(name: str, trace: InferenceData) -> xr.DataArray:
         method, kept = trace.attrs.get("method"), group(trace, "posterior").sizes.get("time")
         times = decisions_in(trace).sizes["time"]
         if method == "em":
-            reason = "EM gives point estimates; fit it with method 'mcmc'"
+            reason = "EM computes point estimates; fit it with method 'mcmc'"
         elif kept is not None and kept < times:
-            reason = f"it keeps {kept} of {times} times; fit it anew with all, or compare forecasts (--ahead)"
+            reason = f"it keeps {kept} of {times} times; fit it again with all, or compare forecasts (--ahead)"
         else:
             reason = (
-                "either it was not asked for, would have been too large, or the model has no likelihood of choices; "
-                "fit it anew with log_likelihood=True, or compare forecasts (--ahead)"
+                "it was not requested, would have been too large, or the model has no likelihood of choices; "
+                "fit it again with log_likelihood=True, or compare forecasts (--ahead)"
             )
         raise InputError(f"'{name}' has no log-likelihood of its choices: {reason}.")
     values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time")
     if 1 < values.sizes["chain"] * values.sizes["draw"] < LEAST_DRAWS:
-        raise InputError(f"'{name}' has too few draws to be compared; take 1000.")
+        raise InputError(f"'{name}' has too few draws to be compared; draw 1000.")
     return values
 
 
 def _left_out(log_likelihood: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
-    """Log probability of each choice when left out, and k; where no draw tells it from another, both are known."""
+    """Log probability of each choice when left out, and Pareto's k; both are exact where all draws agree."""
     values = log_likelihood.values
     elpd, k = values[0, 0].copy(), np.zeros(values.shape[2])
     moving = np.flatnonzero(np.ptp(values, axis=(0, 1)) > SAME)
@@ -128,34 +182,33 @@ def _left_out(log_likelihood: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
         part = log_likelihood.isel(time=moving)
         draws = part.sizes["chain"] * part.sizes["draw"]
         efficiency = min(float((mean_ess(part.copy(data=np.exp(part.values))) / draws).mean()), 1.0)
-        found, shape = leave_one_out(part.to_dataset(name="chosen"), efficiency)
-        elpd[moving], k[moving] = found.values, shape.values
+        left_out, shape = leave_one_out(part.to_dataset(name="chosen"), efficiency)
+        elpd[moving], k[moving] = left_out.values, shape.values
     return elpd, k
 
 
 def _cautions(trace: InferenceData, high: int, decisions: int) -> list[str]:
-    said = []
+    cautions = []
     if trace.attrs.get("approximation", "none") != "none":
-        said.append(f"draws are an approximation ({trace.attrs['approximation']})")
+        cautions.append(f"draws are an approximation ({trace.attrs['approximation']})")
     if high > MANY * decisions:
-        said.append(f"k > {HIGH_K} at {high} decisions: its elpd is too good to be relied on")
+        cautions.append(f"k > {HIGH_K} at {high} decisions: its elpd is too optimistic to be relied on")
     if trace.attrs.get("hindsight"):
-        said.append(f"the choices left out were used before: {trace.attrs['hindsight']}")
-    return said
+        cautions.append(f"the choices left out were used before: {trace.attrs['hindsight']}")
+    return cautions
 
 
 def _table(scores: Mapping[str, np.ndarray], rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
     best = max(scores, key=lambda name: scores[name].sum())
     count = len(scores[best])
     for name, pointwise in scores.items():
-        difference = pointwise - scores[best]
-        figures = {
+        difference = scores[best] - pointwise
+        rows[name] |= {
             "elpd": pointwise.sum(),
             "se": np.sqrt(count) * pointwise.std(),
-            "difference": difference.sum(),
-            "se_difference": np.sqrt(count) * difference.std(),
+            "elpd_diff": difference.sum(),
+            "dse": np.sqrt(count) * difference.std(),
         }
-        rows[name].update(figures)
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False, kind="stable")
-    first = ["elpd", "se", "difference", "se_difference"]
+    first = ["elpd", "se", "elpd_diff", "dse"]
     return table[first + [column for column in table.columns if column not in first]].rename_axis("model")

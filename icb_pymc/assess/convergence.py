@@ -1,6 +1,7 @@
 """R-hat, effective sample sizes and standard errors of every component at once.
 
-A path of thousands of beliefs has thousands of components, so all is vectorised, some hundred components at a time.
+A path of thousands of beliefs has thousands of components, so everything is vectorised, a few hundred components at a
+time.
 """
 
 from collections.abc import Callable
@@ -13,14 +14,14 @@ from icb_pymc.kernels.rank_scores import scores_by_rank
 
 # Vehtari et al. (2021): chains agree below this R-hat, and R-hat itself and quantiles can be relied on from this ESS.
 RHAT_LIMIT, ESS_LIMIT = 1.01, 400
-# With fewer draws in a chain its halves are too short for any of this.
+# With fewer draws in a chain its halves are too short for any of these diagnostics.
 LEAST_DRAWS = 10
 TAILS = (0.05, 0.95)
 QUANTITIES = ("rhat", "ess_bulk", "ess_tail", "mcse")
 # Components at a time: the transforms of all at once may not fit into memory.
 _BLOCK = 500
 
-# Above it chains have not met: their draws are no sample from one posterior yet.
+# Above it the chains have not converged to the same distribution.
 HIGHEST_RHAT = 1.05
 
 
@@ -87,12 +88,12 @@ def convergence(draws: xr.DataArray) -> xr.Dataset:
         plain = _ess(_split(block))
         return np.stack([_rank_rhat(location, scale), _ess(location), _tail_ess(block), 1 / np.sqrt(plain)], axis=-1)
 
-    found = _in_blocks(of_block, draws, "convergence", ("quantity",))
-    return xr.Dataset({name: found.isel(quantity=i) for i, name in enumerate(QUANTITIES)})
+    values = _in_blocks(of_block, draws, "convergence", ("quantity",))
+    return xr.Dataset({name: values.isel(quantity=i) for i, name in enumerate(QUANTITIES)})
 
 
 def is_constant(draws: xr.DataArray) -> xr.DataArray:
-    """Which components have the same value in all draws, but for rounding: there is nothing to diagnose in them."""
+    """Which components have the same value in all draws, up to rounding: there is nothing to diagnose in them."""
     low, high = (getattr(draws, end)(("chain", "draw")) for end in ("min", "max"))
     return (high - low <= 1e-12 * np.maximum(abs(low), abs(high))).rename("constant")
 
@@ -100,10 +101,10 @@ def is_constant(draws: xr.DataArray) -> xr.DataArray:
 def _in_blocks(
     of_block: Callable[[np.ndarray], np.ndarray], draws: xr.DataArray, name: str, more: tuple[str, ...] = ()
 ) -> xr.DataArray:
-    """What a function of arrays (chain, draw, component) tells of each component, with `more` dimensions perhaps."""
+    """Apply a function of arrays (chain, draw, component) to each component; `more` are dimensions that it adds."""
     array = draws.transpose("chain", "draw", ...).values
     flat = array.reshape(*array.shape[:2], -1)
-    # At least one block, however empty, so that the result has its dimensions.
+    # At least one block, even if it is empty, so that the result has its dimensions.
     blocks = [of_block(flat[:, :, i : i + _BLOCK].astype(np.float64)) for i in range(0, max(flat.shape[2], 1), _BLOCK)]
     values = np.concatenate(blocks)
     dims = [dim for dim in draws.dims if dim not in ("chain", "draw")]
@@ -118,13 +119,13 @@ def _split(array: np.ndarray) -> np.ndarray:
 
 
 def _scores(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Normal scores of where draws lie, and of how far out."""
+    """Normal scores of the draws, and of their distances from the median."""
     split = _split(array)
     return _normal_scores(split), _normal_scores(np.abs(split - np.median(split, axis=(0, 1))))
 
 
 def _rank_rhat(location: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    # One of the two is undefined where draws differ in nothing but their sign, say.
+    # One of the two is undefined where draws differ only in their sign, for example.
     return np.fmax(_rhat(location), _rhat(scale))
 
 
@@ -168,16 +169,16 @@ def _ess(split: np.ndarray) -> np.ndarray:
     after = np.take_along_axis(correlation, 2 * ended[None], axis=0)[0]
     time = -1.0 + 2.0 * monotone.sum(axis=0) + np.maximum(after, 0.0)
     most = chains * length * np.log10(chains * length)
-    found = np.minimum(chains * length / np.maximum(time, 1e-12), most)
-    # What never changes is known from any draw.
-    return np.where(np.ptp(split, axis=(0, 1)) < np.finfo(float).resolution, float(chains * length), found)
+    ess = np.minimum(chains * length / np.maximum(time, 1e-12), most)
+    # A constant is known exactly from any draw.
+    return np.where(np.ptp(split, axis=(0, 1)) < np.finfo(float).resolution, float(chains * length), ess)
 
 
 def _mean_autocovariance(split: np.ndarray) -> np.ndarray:
     """Of each component, averaged over chains: (lag, component)."""
     length = split.shape[1]
-    away = split - split.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(away, n=2 * length, axis=1)
-    # Averages of spectra, so that only one transform has to go back.
+    centred = split - split.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centred, n=2 * length, axis=1)
+    # Spectra are averaged first, so that only one inverse transform is needed.
     power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
     return np.fft.irfft(power, axis=0)[:length] / length

@@ -1,4 +1,4 @@
-"""The verdict on a trace in plain words, and what to do."""
+"""The verdict on the convergence of a trace in plain words, and what to do."""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +6,16 @@ import pandas as pd
 from icb_pymc.assess.convergence import ESS_LIMIT, RHAT_LIMIT
 from icb_pymc.results.inference_data import InferenceData, group
 
-# Beyond this R-hat chains are in different places, and more draws of the same kind are of little help.
+# Above this R-hat the chains explore different regions, and more draws of the same kind help little.
 FAR_APART = 1.1
-# An effective draw from so many is too few to be mended by patience.
+# With fewer effective draws per draw, more draws are not a practical remedy.
 LEAST_EFFICIENCY = 0.005
-# Below these a step hardly moves: dynamics are tuned to be accepted, random walks to be refused often.
+# Below these acceptance rates a step hardly moves: Hamiltonian steps are tuned for high rates, random walks for low.
 LEAST_ACCEPTANCE = {"hmc_accept": 0.5, "acceptance_rate": 0.5, "mean_tree_accept": 0.5, "others": 0.05}
 NO_POSTERIOR = {
     "laplace": "draws of Laplace's method come from the Gaussian around the mode, not from the posterior itself: there "
-    "are no chains to judge; fit it with method 'mcmc' to know how far off they are",
-    "em": "EM gives point estimates, with draws of beliefs around them: not a posterior; fit it with method 'mcmc'",
+    "are no chains to diagnose; fit it with method 'mcmc' to see how far off they are",
+    "em": "EM computes point estimates, with draws of beliefs around them: not a posterior; fit it with method 'mcmc'",
     "estimate": "this is a point estimate, not a posterior: there is nothing to diagnose",
 }
 
@@ -33,63 +33,65 @@ def judge(table: pd.DataFrame, worst: pd.DataFrame, trace: InferenceData) -> tup
     if broken:
         return f"'{broken[0]}' has draws that are not finite numbers", False
     if not len(worst):
-        return "no component ever moved, so that there is nothing to judge", False
+        return "no component ever moved, so there is nothing to diagnose", False
     least = float(np.nanmin(table[["bulk ESS", "tail ESS"]].values))
-    sizes = f"least ESS {least:.0f}"
-    variable, place = worst.index[0]
-    where = f"{variable} at {place}" if place else str(variable)
+    sizes = f"lowest ESS {least:.0f}"
+    variable, at = worst.index[0]
+    component = f"{variable} at {at}" if at else str(variable)
     if group(trace, "posterior").sizes["chain"] == 1:
-        return f"there is one chain, and R-hat needs two or more ({sizes}, {where})", False
+        return f"there is only one chain, and R-hat needs two or more ({sizes}, {component})", False
     rhat = float(table["R-hat"].max())
     figures = f"worst R-hat {rhat:.3f}, {sizes}"
     if rhat >= RHAT_LIMIT:
-        return f"the chains have not met ({figures}; worst off: {where})", False
+        return f"the chains have not converged to the same distribution ({figures}; worst: {component})", False
     if least < ESS_LIMIT:
-        return f"the chains agree, but there are too few effective draws ({figures}; worst off: {where})", False
+        return f"the chains agree, but there are too few effective draws ({figures}; worst: {component})", False
     if trace.attrs.get("interrupted"):
         return f"the chains agree ({figures}), though sampling was interrupted", True
-    return f"the chains agree and there are draws enough ({figures})", True
+    return f"the chains agree and there are enough draws ({figures})", True
 
 
 def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, converged: bool) -> list[str]:
-    """What to do, and what else to know; as `judge`, with the `acceptance` of a `Diagnosis`."""
+    """What to do, and other warnings; the arguments are as in `judge`, with the `acceptance` of a `Diagnosis`."""
     lines = []
     kernel, posterior = trace.attrs.get("kernel"), group(trace, "posterior")
     made = posterior.sizes["chain"] * posterior.sizes["draw"]
     if kernel == "paper":
         lines.append(
-            "the kernel printed in the paper does not leave the posterior invariant, so that even chains that agree "
-            "are off: fit it with kernel 'engine' (the default where it applies) or 'gibbs'"
+            "the kernel printed in the paper does not leave the posterior invariant, so even chains that agree "
+            "are biased: fit it with kernel 'engine' (the default where it applies) or 'gibbs'"
         )
     if trace.attrs.get("interrupted"):
-        lines.append("sampling was interrupted: these are the draws made until then; fit it anew for the rest")
+        lines.append("sampling was interrupted: these are the draws made until then; fit it again for the rest")
     if "divergences" in acceptance.index and acceptance.loc["divergences"].sum():
         lines.append(
-            f"{acceptance.loc['divergences'].sum():.0f} divergences: NUTS meets places too curved for its steps; "
+            f"{acceptance.loc['divergences'].sum():.0f} divergences: the posterior is too curved for NUTS's steps; "
             "reparametrise (non-centred), raise target_accept, or use kernel 'engine' where it applies"
         )
     for name, rates in acceptance.iterrows():
         least = LEAST_ACCEPTANCE.get(str(name), LEAST_ACCEPTANCE["others"]) if "accept" in str(name) else -np.inf
         if rates.min() < least:
-            lines.append(f"{name} is {rates.min():.2f} in {rates.idxmin()}: its steps are refused; tune for longer")
+            lines.append(
+                f"{name} is {rates.min():.2f} in {rates.idxmin()}: most of its proposals are rejected; tune for longer"
+            )
     if converged:
         return lines
     if posterior.sizes["chain"] == 1:
-        lines.append("take two chains or more (four by default), so that they can be compared")
+        lines.append("use two chains or more (four by default), so that they can be compared")
     least = float(np.nanmin(table[["bulk ESS", "tail ESS"]].values)) if table["bulk ESS"].notna().any() else np.nan
     rhat = float(table["R-hat"].max())
     is_slow = least / made < LEAST_EFFICIENCY
     if rhat >= FAR_APART or is_slow:
         better = "kernel 'gibbs', 'nuts' or 'nutpie'" if kernel == "engine" else "kernel 'engine', or 'nuts'"
-        why = "the chains are in different places" if rhat >= FAR_APART else f"{made} draws are worth {least:.0f}"
+        why = "the chains explore different regions" if rhat >= FAR_APART else f"{made} draws are worth {least:.0f}"
         lines.append(f"{why}: more draws would take too long; use another sampler ({better}), or reparametrise")
     elif least < ESS_LIMIT or rhat >= RHAT_LIMIT:
         needed = posterior.sizes["draw"] * max(ESS_LIMIT / least, 2.0)
-        lines.append(f"take more draws: about {_round_up(needed)} per chain (there are {posterior.sizes['draw']})")
+        lines.append(f"use more draws: about {_round_up(needed)} per chain (there are {posterior.sizes['draw']})")
     return lines
 
 
 def _round_up(number: float) -> int:
-    """To two figures."""
+    """To two significant digits."""
     unit = 10 ** max(int(np.floor(np.log10(number))) - 1, 0)
     return int(np.ceil(number / unit) * unit)

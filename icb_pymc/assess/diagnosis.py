@@ -1,4 +1,4 @@
-"""Whether to believe a trace: have its chains met, are there draws enough, did the steps work, and what to do."""
+"""Whether to believe a trace: have its chains converged, are there enough draws, did the steps work, and what to do."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,31 +14,32 @@ from icb_pymc.data.times import format_time
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
 
-WORST = 5
+# Rows of the table of the worst components.
+WORST_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` found; printing it tells all.
+    """Result of `diagnose`; print it for a report.
 
     Attributes
     ----------
     blocks : DataFrame
         A row for each variable: how many components it has, how many of them never change (and are left out), the worst
-        R-hat, the least bulk and tail ESS, and the largest standard error of a mean, in standard deviations.
+        R-hat, the lowest bulk and tail ESS, and the largest standard error of a mean, in standard deviations.
     worst : DataFrame
-        The components that are worst off, by variable, time and feature; of each feature of a path the worst time.
+        The worst components, by variable, time and feature; of each feature of a path only the worst time.
     acceptance : DataFrame
-        Means of what the steps tell of themselves, by chain.
+        Means of the statistics that the steps record, by chain.
     components : dict of str to Dataset
         `rhat`, `ess_bulk`, `ess_tail` and `mcse` of every component of each variable.
     converged : bool
     verdict : str
-        In one sentence.
+        Why, in one sentence.
     advice : tuple of str
-        What to do, and what else to know.
+        What to do, and other warnings.
     choices : ChoiceCheck, optional
-        Whether the choices are as the model says, where the trace tells.
+        Whether the choices are as the model predicts, if the trace has choice probabilities.
     """
 
     blocks: pd.DataFrame
@@ -60,24 +61,43 @@ class Diagnosis:
             parts += [f"steps, by chain\n{_as_text(self.acceptance)}"]
         if self.choices is not None:
             parts += [f"choices: {self.choices}"]
-        said = "converged: " if self.converged else "NOT converged: "
-        return "\n\n".join([*parts, "\n".join([said + self.verdict, *(f"- {line}" for line in self.advice)])])
+        verdict = f"{'converged' if self.converged else 'NOT converged'}: {self.verdict}"
+        return "\n\n".join([*parts, "\n".join([verdict, *(f"- {line}" for line in self.advice)])])
 
 
 def diagnose(trace: InferenceData) -> Diagnosis:
     """Diagnose a trace: R-hat, ESS and standard errors by variable, the worst components, acceptance, and a verdict.
 
     Chains have converged if every component that moves has R-hat below 1.01 and bulk and tail ESS of 400 or more
-    (Vehtari et al., 2021). A single chain, an approximation or a point estimate never has.
+    (Vehtari et al., 2021). A single chain, an approximation or a point estimate is never reported as converged.
 
     Parameters
     ----------
     trace : InferenceData
+
+    Returns
+    -------
+    Diagnosis
+
+    Raises
+    ------
+    InputError
+        If the trace has no posterior draws.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.share(icb_pymc.open_trace("nb-icb-stepping"), every=10)
+    >>> diagnosis = icb_pymc.diagnose(trace)
+    >>> diagnosis.converged
+    True
+    >>> diagnosis.blocks.index.tolist()
+    ['belief']
     """
     posterior, stats = group(trace, "posterior"), group(trace, "sample_stats")
     draws = {str(name): path for name, path in posterior.data_vars.items() if {"chain", "draw"} <= set(path.dims)}
     if not draws:
-        raise InputError("there are no draws in this trace: it has no posterior with dimensions chain and draw.")
+        raise InputError("this trace has no draws: its posterior has no dimensions chain and draw.")
     choices = check_choices(trace) if has_probabilities(trace) else None
     acceptance = acceptance_by_chain(stats)
     approximation = str(trace.attrs.get("approximation", "none"))
@@ -86,7 +106,7 @@ def diagnose(trace: InferenceData) -> Diagnosis:
         verdict = NO_POSTERIOR["estimate" if is_estimate else approximation]
         return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
     if posterior.sizes["draw"] < LEAST_DRAWS:
-        verdict = f"{posterior.sizes['draw']} draws per chain are too few to tell anything; take 1000."
+        verdict = f"{posterior.sizes['draw']} draws per chain are too few for any diagnosis; draw 1000."
         return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
     components, blocks = {}, {}
     for name, path in draws.items():
@@ -105,11 +125,10 @@ def diagnose(trace: InferenceData) -> Diagnosis:
 
 
 def acceptance_by_chain(stats: xr.Dataset) -> pd.DataFrame:
-    """Means over draws of what the steps tell of themselves, a column for each chain; divergences are counted."""
+    """Means over draws of the statistics that the steps record, a column for each chain; divergences are counted."""
     rows: dict[str, np.ndarray] = {}
-    told = [str(name) for name in stats.data_vars if "accept" in str(name)]
-    for name in [*told, "hmc_steps", "n_steps", "step_size"]:
-        # Of steps that a chain did not make there is nothing but NaN.
+    for name in [*acceptance_rates(stats), "hmc_steps", "n_steps", "step_size"]:
+        # Steps that a chain did not make record only NaN.
         if name in stats and stats[name].dims == ("chain", "draw") and np.isfinite(stats[name]).any():
             rows[name] = stats[name].mean("draw").values.astype(float)
     if "hmc_energy_error" in stats:
@@ -122,14 +141,19 @@ def acceptance_by_chain(stats: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows.values(), index=pd.Index(rows, name="statistic"), columns=chains)
 
 
-def _block(found: xr.Dataset, constant: xr.DataArray) -> dict[str, Any]:
+def acceptance_rates(stats: xr.Dataset) -> list[str]:
+    """Names of the statistics that are acceptance rates."""
+    return [str(name) for name in stats.data_vars if "accept" in str(name)]
+
+
+def _block(components: xr.Dataset, constant: xr.DataArray) -> dict[str, Any]:
     return {
         "components": constant.size,
         "constant": int(constant.sum()),
-        "R-hat": _extreme(found["rhat"], np.nanmax),
-        "bulk ESS": _extreme(found["ess_bulk"], np.nanmin),
-        "tail ESS": _extreme(found["ess_tail"], np.nanmin),
-        "MCSE/sd": _extreme(found["mcse"], np.nanmax),
+        "R-hat": _extreme(components["rhat"], np.nanmax),
+        "bulk ESS": _extreme(components["ess_bulk"], np.nanmin),
+        "tail ESS": _extreme(components["ess_tail"], np.nanmin),
+        "MCSE/sd": _extreme(components["mcse"], np.nanmax),
     }
 
 
@@ -140,48 +164,48 @@ def _extreme(values: xr.DataArray, of: Any) -> float:
 def _worst_components(draws: dict[str, xr.DataArray], components: dict[str, xr.Dataset]) -> pd.DataFrame:
     """The components with the highest R-hat or the lowest ESS, of all variables; of a path over time the worst time."""
     rows = []
-    for name, found in components.items():
-        shape = found["rhat"].shape
-        by = {quantity: found[quantity].values.ravel() for quantity in QUANTITIES}
+    for name, diagnostics in components.items():
+        shape = diagnostics["rhat"].shape
+        by = {quantity: diagnostics[quantity].values.ravel() for quantity in QUANTITIES}
         moving = np.flatnonzero(~np.isnan(by["ess_bulk"]))
-        # How far from where it should be, in either way.
+        # How far R-hat and ESS are from their limits, whichever is further.
         need = np.maximum((by["rhat"] - 1) / (RHAT_LIMIT - 1), ESS_LIMIT / np.fmin(by["ess_bulk"], by["ess_tail"]))
         need = np.where(np.isnan(need), ESS_LIMIT / by["ess_bulk"], need)
         paths: set[Any] = set()
         for i in moving[np.argsort(-need[moving], kind="stable")]:
-            at = dict(zip(found["rhat"].dims, np.unravel_index(i, shape), strict=True))
-            # Neighbours in time are as badly off: they would crowd out all else.
-            path_of = tuple(place for dim, place in at.items() if dim != "time")
-            if path_of in paths:
+            at = dict(zip(diagnostics["rhat"].dims, np.unravel_index(i, shape), strict=True))
+            # Neighbours in time are as bad: they would crowd out everything else.
+            outside_time = tuple(index for dim, index in at.items() if dim != "time")
+            if outside_time in paths:
                 continue
-            paths.add(path_of)
-            if len(paths) > WORST:
+            paths.add(outside_time)
+            if len(paths) > WORST_SHOWN:
                 break
-            path = draws[name].isel({dim: int(place) for dim, place in at.items()})
+            path = draws[name].isel({dim: int(index) for dim, index in at.items()})
             rows.append(
                 {
                     "variable": name,
-                    "at": _where(draws[name], at),
+                    "at": _describe_component(draws[name], at),
                     "R-hat": by["rhat"][i],
                     "bulk ESS": by["ess_bulk"][i],
                     "tail ESS": by["ess_tail"][i],
                     "mean": float(path.mean()),
                     "sd": float(path.std(ddof=1)),
                     "need": need[i],
-                    "position": tuple(int(place) for place in at.values()),
+                    "position": tuple(int(index) for index in at.values()),
                 }
             )
     if not rows:
         return pd.DataFrame()
-    table = pd.DataFrame(rows).sort_values("need", ascending=False, kind="stable").head(WORST)
+    table = pd.DataFrame(rows).sort_values("need", ascending=False, kind="stable").head(WORST_SHOWN)
     return table.drop(columns="need").set_index(["variable", "at"])
 
 
-def _where(path: xr.DataArray, at: dict[Any, Any]) -> str:
+def _describe_component(path: xr.DataArray, at: dict[Any, Any]) -> str:
     """A component in words, e.g. 'time 2002-02-27, feature inr'."""
     words = []
-    for dim, place in at.items():
-        label = path[dim].values[place] if dim in path.coords else place
+    for dim, index in at.items():
+        label = path[dim].values[index] if dim in path.coords else index
         words.append(f"{dim} {format_time(label) if np.asarray(label).dtype.kind == 'M' else label}")
     return ", ".join(words)
 

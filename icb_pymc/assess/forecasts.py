@@ -1,8 +1,8 @@
-"""One-step-ahead forecasts: how probable each choice was, given those before it and nothing after."""
+"""One-step-ahead forecasts: how probable each choice was, given only those before it."""
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,22 @@ import xarray as xr
 from rich.progress import track
 from scipy.special import logsumexp
 
+from icb_pymc.assess.model_requirements import unconstrained
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.assumed_density import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
+from icb_pymc.sample.hyperpriors import declare_with_priors, learnt_hyperparameters
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, LinearGaussianParts, find_linear_gaussian
 
-# Of the average over contrasts where a decision has several alternatives.
-POINTS = 1024
-# Draws of hyperparameters from their prior, and how many of them must still count at the end.
+# Nodes of the average over contrasts where a decision has several alternatives.
+CONTRAST_NODES = 1024
+# Draws of hyperparameters from their prior, and the effective number of them that should be left at the end.
 PRIOR_DRAWS, LEAST_EFFECTIVE = 256, 10
 
 
@@ -39,123 +41,157 @@ def one_step_ahead(
     progressbar: bool = False,
     seed: int | None = None,
 ) -> xr.DataArray:
-    """log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`: the score of a forecaster.
+    """Log probability of each choice given those before it: the score of a forecaster.
 
-    It is for linear-Gaussian belief models (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an
-    assumed-density filter: after each choice the state of beliefs gets the mean and covariance that it has then, and
-    is taken to be Gaussian. Hyperparameters with a prior are averaged over, by draws of the prior that are weighted
-    with how well each has forecast so far.
+    It is log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`, for models of linear-Gaussian beliefs
+    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an assumed-density filter: after each choice the state
+    is approximated by a Gaussian with its exact mean and covariance. Hyperparameters with a prior are averaged over, by
+    draws from the prior weighted by how well each has forecast so far.
 
     Parameters
     ----------
-    model : str or callable
+    model : str, path or callable
         As in `icb_pymc.fit`.
     decisions : Dataset
+    hyperparameters : mapping, optional
+        Keyword arguments of the model, such as ``{"alpha": 5.0}``; distributions (``pm.Gamma.dist(5, 1)``) are priors.
     start : int, optional
         Decisions to learn from before forecasts count; by default a tenth of them.
-    seed : int
-        Of the draws of hyperparameters.
-    **hyperparameters
-        Handed to the model.
+    random_seed : int, optional
+        Seed of the draws of hyperparameters, 0 by default. `seed` is accepted too.
+    progressbar : bool
+        Show one.
+    seed : int, optional
+        Another name of `random_seed`.
 
     Returns
     -------
     DataArray (time)
-        With the name of the model, and, where there are hyperparameters, how many draws of them still counted at the
-        end (``effective_prior_draws``) as attrs.
+        Its attributes have the name of the model and, if there are priors of hyperparameters, the effective number of
+        their draws at the end (``effective_prior_draws``).
+
+    Raises
+    ------
+    InputError
+        If the model or a hyperparameter is unknown, the model cannot forecast, or `start` is not less than the number
+        of decisions.
+
+    Warns
+    -----
+    InputWarning
+        If too few draws of the hyperparameters' prior still count at the end.
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> contexts = rng.normal(size=(40, 2, 2))
+    >>> decisions = icb_pymc.from_arrays(contexts, contexts[:, :, 0].argmax(axis=1))
+    >>> scores = icb_pymc.one_step_ahead("nb_icb", decisions, {"alpha": 5.0}, start=10)
+    >>> scores.sizes["time"], bool(scores.mean() > np.log(0.5))
+    (30, True)
     """
+    given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
+    return _log_predictive(find(model), decisions, given, (), start, random_seed, progressbar)
+
+
+def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar: bool = False) -> xr.DataArray:
+    """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it stores.
+
+    Hyperparameters that were learnt (``fit(learn=...)``) get the same priors again. A user-defined model must be
+    registered first (`icb_pymc.register`).
+    """
+    model = str(trace.attrs.get("model"))
+    if not model.isidentifier():
+        # A trace may come from anywhere: it may name a model, but not a file to be run.
+        raise InputError(f"this trace is of a model called '{model}', which is not a name of a model.")
     declare = find(model)
+    stored, learn = learnt_hyperparameters(json.loads(trace.attrs.get("hyperparameters", "{}")))
+    defaults = settings(declare, {})
+    given: dict[str, Any] = {}
+    for name, value in stored.items():
+        try:
+            array = np.array(value) if isinstance(value, list) else value
+        except ValueError:
+            raise InputError(
+                f"'{name}' of this trace is neither a number nor a vector nor a matrix: {value}."
+            ) from None
+        is_text = isinstance(value, str) or (isinstance(array, np.ndarray) and array.dtype.kind not in "biuf")
+        # Distributions and functions are stored by their names, from which they cannot be rebuilt.
+        if is_text and not (isinstance(defaults.get(name), str) or name == "unit_of_time"):
+            raise InputError(
+                f"'{name}' of this trace was a distribution or a function ({value}), which a file cannot store; call "
+                "icb_pymc.one_step_ahead with it."
+            )
+        given[name] = array
+    return _log_predictive(declare, decisions_in(trace), given, learn, start, 0, progressbar)
+
+
+def _log_predictive(
+    declare: Declare,
+    decisions: xr.Dataset,
+    given: dict[str, Any],
+    learn: Sequence[str],
+    start: int | None,
+    seed: int,
+    progressbar: bool,
+) -> xr.DataArray:
     steps = decisions.sizes["time"]
     begin = steps // 10 if start is None else start
     if not 0 <= begin < steps:
         raise InputError(
             f"start={begin}: give a number from 0 to {steps - 1}, the decisions before the first forecast."
         )
-    given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
     settings(declare, given)
     hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
-    graph = declare(decisions, **given)
+    graph = declare_with_priors(declare, decisions, given, learn)
     attrs: dict[str, Any] = {"model": name_of(declare)}
-    if not graph.free_RVs:
-        told = pointwise(graph, as_posterior(given_values(graph), decisions))
-        found = None
-    else:
-        told, found = None, find_linear_gaussian(graph)
-    if told is not None:
-        scores = told.log_likelihood[0, 0]
-    elif found is None or set(graph.free_RVs) != {*found.variables, *found.hyperparameters}:
+    linear = find_linear_gaussian(graph) if graph.free_RVs else None
+    likelihood = None if graph.free_RVs else pointwise(graph, as_posterior(given_values(graph), decisions))
+    if likelihood is not None:
+        scores = likelihood.log_likelihood[0, 0]
+    elif linear is None or set(graph.free_RVs) != {*linear.variables, *linear.hyperparameters}:
         raise InputError(
             f"'{name_of(declare)}' cannot forecast one step ahead: that is for beliefs that are linear and Gaussian, "
             "with utilities linear in rho and a proper prior."
         )
     else:
-        scores, effective = _forecast(graph, found, random_seed, progressbar)
-        if found.hyperparameters:
+        scores, effective = _forecast(graph, linear, seed, progressbar)
+        if linear.hyperparameters:
             attrs["effective_prior_draws"] = round(effective, 1)
             if effective < LEAST_EFFECTIVE:
                 warnings.warn(
-                    f"only {effective:.1f} of {PRIOR_DRAWS} draws of the hyperparameters' prior count at the end: the "
-                    "forecasts are rough; give hyperparameters as numbers, or narrower priors.",
+                    f"only {effective:.1f} of {PRIOR_DRAWS} draws of the hyperparameters' prior still count at the "
+                    "end, so the forecasts are rough; give hyperparameters as numbers, or narrower priors.",
                     InputWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
     return xr.DataArray(
         scores[begin:], {"time": decisions["time"].values[begin:]}, ["time"], "log_predictive", attrs=attrs
     )
 
 
-def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar: bool = False) -> xr.DataArray:
-    """`one_step_ahead` of the model and the decisions of a trace, with the hyperparameters that it tells.
-
-    A model of one's own must be known by its name first (`icb_pymc.register`).
-    """
-    name = str(trace.attrs.get("model"))
-    if not name.isidentifier():
-        # A trace may come from anywhere: it names a model, but no file to be run.
-        raise InputError(f"this trace is of a model called '{name}', which is no name of a model.")
-    declare = find(name)
-    told = json.loads(trace.attrs.get("hyperparameters", "{}"))
-    defaults = settings(declare, {})
-    for name, value in told.items():
-        # Distributions and functions are told by their names, from which they cannot be made again.
-        is_word = isinstance(defaults.get(name), str) or name == "unit_of_time"
-        if isinstance(value, str) and not is_word:
-            raise InputError(
-                f"'{name}' of this trace was a distribution or a function ({value}), which no file can hold; call "
-                "icb_pymc.one_step_ahead with it."
-            )
-    given: dict[str, Any] = {
-        name: np.array(value) if isinstance(value, list) else value for name, value in told.items()
-    }
-    return one_step_ahead(declare, decisions_in(trace), given, start=start, progressbar=progressbar)
-
-
-def _forecast(model: pm.Model, found: LinearGaussianParts, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:
+def _forecast(model: pm.Model, linear: LinearGaussianParts, seed: int, progressbar: bool) -> tuple[np.ndarray, float]:
     """Log probabilities of all choices, and how many draws of hyperparameters counted at the end."""
-    reader = LinearGaussianModel(model, found, with_rho=False)
+    reader = LinearGaussianModel(model, linear, with_rho=False)
     point = model.initial_point()
-    places = [point]
-    if found.hyperparameters:
-        names = [model.rvs_to_values[rv].name for rv in found.hyperparameters]
-        drawn = pm.draw([_unconstrained(model, rv) for rv in found.hyperparameters], PRIOR_DRAWS, random_seed=seed)
-        places = [point | dict(zip(names, values, strict=True)) for values in zip(*drawn, strict=True)]
-    points: np.ndarray | None = None
+    prior_draws = [point]
+    if linear.hyperparameters:
+        names = [model.rvs_to_values[rv].name for rv in linear.hyperparameters]
+        drawn = pm.draw([unconstrained(model, rv) for rv in linear.hyperparameters], PRIOR_DRAWS, random_seed=seed)
+        prior_draws = [point | dict(zip(names, values, strict=True)) for values in zip(*drawn, strict=True)]
+    nodes: np.ndarray | None = None
     scores = []
-    for place in track(places, "forecasts", disable=not progressbar, transient=True):
-        _, space = reader.state_space(reader.values(place))
-        if points is None:
-            points = normal_points(POINTS, int(np.diff(space.first).max(initial=1)))
+    for hyperparameters in track(prior_draws, "forecasts", disable=not progressbar, transient=True):
+        _, space = reader.state_space(reader.values(hyperparameters))
+        if nodes is None:
+            nodes = normal_points(CONTRAST_NODES, int(np.diff(space.first).max(initial=1)))
         log_predictive = np.empty(len(space.first) - 1)
-        predict_choices(space, points, log_predictive)
+        predict_choices(space, nodes, log_predictive)
         scores.append(log_predictive)
     each = np.array(scores)
     before = np.cumsum(each, axis=1) - each
     weights = np.exp(each.sum(axis=1) - logsumexp(each.sum(axis=1)))
     return logsumexp(before + each, axis=0) - logsumexp(before, axis=0), float(1 / (weights**2).sum())
-
-
-def _unconstrained(model: pm.Model, rv: Any) -> Any:
-    transform = model.rvs_to_transforms.get(rv)
-    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)

@@ -13,15 +13,15 @@ from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.times import format_time, length_of_time, time_within
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import estimated
+from icb_pymc.results.posterior import checked_ci_prob, draws_of
 
-# From which probability of direction on the verdict calls a change clear, and probable.
+# The least probability of direction at which the verdict calls a change clear, and probable.
 CLEAR, PROBABLE = 0.975, 0.9
 
 
 @dataclass(frozen=True)
 class Impact:
-    """Change of a feature's relative importance from a window before an event to one after it.
+    """Result of `impact`: change of a feature's relative importance around an event; print it for a summary.
 
     Attributes
     ----------
@@ -33,8 +33,18 @@ class Impact:
         How many decisions of the log lie in each window.
     before, after : array (draw,)
         Posterior draws of the mean relative importance in each window.
-    credibility : float
-        Of the central interval.
+    ci_prob : float
+        Probability of the central credible interval.
+    change : array (draw,)
+        Posterior draws of the change.
+    interval : tuple of float
+        Central credible interval of the change.
+    rose : bool
+        Whether a rise is more probable than a fall.
+    direction : float
+        Probability of the more probable of rise and fall.
+    verdict : str
+        Whether it rose or fell, and how probable that is.
     """
 
     feature: str
@@ -43,7 +53,7 @@ class Impact:
     decisions: tuple[int, int]
     before: np.ndarray
     after: np.ndarray
-    credibility: float
+    ci_prob: float
 
     @property
     def change(self) -> np.ndarray:
@@ -53,7 +63,7 @@ class Impact:
     @property
     def interval(self) -> tuple[float, float]:
         """Central credible interval of the change."""
-        tail = (1 - self.credibility) / 2
+        tail = (1 - self.ci_prob) / 2
         low, high = np.quantile(self.change, [tail, 1 - tail])
         return float(low), float(high)
 
@@ -69,40 +79,43 @@ class Impact:
 
     @property
     def verdict(self) -> str:
-        """Whether it rose or fell, in a few words with the probability of that."""
+        """Whether it rose or fell, and how probable that is."""
         verb = "rose" if self.rose else "fell"
+        if len(self.change) == 1 and self.direction == 1:
+            return f"it {verb} (a point estimate, without a probability)"
         words = (
             "it" if self.direction >= CLEAR else "it probably" if self.direction >= PROBABLE else "not clear that it"
         )
-        return f"{words} {verb} (probability {self._direction_in_words()})"
+        return f"{words} {verb} (probability {self._format_direction()})"
 
     def __str__(self) -> str:
         low, high = self.interval
         return (
             f"The relative importance of {self.feature} went from {self.before.mean():.1%} to {self.after.mean():.1%} "
             f"around {format_time(self.event)}: {100 * self.change.mean():+.1f} points "
-            f"({self.credibility:.0%} credible interval {100 * low:+.1f} to {100 * high:+.1f}).\n"
+            f"({self.ci_prob:.0%} credible interval {100 * low:+.1f} to {100 * high:+.1f}).\n"
             f"Verdict: {self.verdict}, judged by {self.decisions[0]} decisions before and {self.decisions[1]} after."
         )
 
-    def _direction_in_words(self) -> str:
-        # Draws that all agree say no more than that the exception is rarer than one in their number.
-        if self.direction == 1 and len(self.change) > 1:
-            return f"over {1 - 1 / len(self.change):.1%}"
-        return f"{self.direction:.1%}"
+    def _format_direction(self) -> str:
+        if self.direction < 0.9995:
+            return f"{self.direction:.1%}"
+        # Never rounded up to 100%: draws that all agree show only that an exception is rarer than one in their number.
+        draws = len(self.change)
+        agreeing = min(round(self.direction * draws), draws - 1)
+        return f"over {1000 * agreeing // draws / 10:.1f}%"
 
 
 def impact(
-    trace: InferenceData, feature: str, event: Any, *, before: Any, after: Any, credibility: float = 0.9
+    trace: InferenceData, feature: str, event: Any, *, before: Any, after: Any, ci_prob: float | None = None
 ) -> Impact:
     """Posterior of the change in a feature's relative importance around an event.
 
     In each draw the importance |beta_t(i)| / sum_j |beta_t(j)| is averaged over the decisions of a window before the
     event, [event - before, event), and of one after it, [event, event + after); the change is their difference.
 
-    The event and the windows should be fixed before the trace is looked at: of many dates tried, some will seem to
-    matter. Beliefs that move slowly a priori spread a sudden change over both windows, which makes it look smaller,
-    not larger.
+    Choose the event and the windows before looking at the trace: if many dates are tried, some will seem to matter.
+    Beliefs that move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger.
 
     Parameters
     ----------
@@ -113,17 +126,36 @@ def impact(
     before, after : str or int
         Lengths of the windows, like ``"730D"``, or a number where the decisions are numbered. Windows that reach past
         the ends of the log are cut there.
-    credibility : float
-        Of the central credible interval.
+    ci_prob : float, optional
+        Probability of the central credible interval; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
+
+    Returns
+    -------
+    Impact
+
+    Raises
+    ------
+    InputError
+        If the trace has no beliefs or no such feature, the event lies outside the decisions, or a window is empty.
 
     Warns
     -----
     InputWarning
         If the chains disagree on the change (R-hat above 1.05).
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.open_trace("nb-icb-stepping")
+    >>> result = icb_pymc.impact(trace, "age", 250, before=200, after=200, ci_prob=0.9)
+    >>> result.verdict
+    'it probably rose (probability 95.8%)'
+    >>> low, high = result.interval
+    >>> round(low, 3), round(high, 3)
+    (0.001, 0.078)
     """
-    if not 0 < credibility < 1:
-        raise InputError(f"credibility={credibility} must lie strictly between 0 and 1.")
-    belief = estimated(trace, "belief")
+    ci_prob = checked_ci_prob(ci_prob)
+    belief = draws_of(trace, "belief")
     name = _known_feature(belief, feature)
     time = _time_of_decisions(trace)
     at = time_within(time, event)
@@ -133,7 +165,7 @@ def impact(
     _warn_if_chains_disagree(draws["after"] - draws["before"], name)
     first, second = (int(np.sum((time >= low) & (time < high))) for low, high in windows.values())
     flat = {which: values.transpose("chain", "draw").values.ravel() for which, values in draws.items()}
-    return Impact(name, at, (start, end), (first, second), flat["before"], flat["after"], credibility)
+    return Impact(name, at, (start, end), (first, second), flat["before"], flat["after"], ci_prob)
 
 
 def _mean_importance(belief: xr.DataArray, feature: str, window: tuple[Any, Any], which: str) -> xr.DataArray:

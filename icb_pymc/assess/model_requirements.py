@@ -1,4 +1,4 @@
-"""Whether a declared model keeps the contract: names, dims, densities, and a simulation that inference agrees with."""
+"""Requirements of a declared model: names, dims, finite densities, and a simulation of the same unknowns."""
 
 from typing import Any, NamedTuple
 
@@ -14,18 +14,18 @@ from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.sample.simulation import dims_of, draw_decisions
 
-# Draws of the prior at which log-densities are tried.
+# Draws of the prior at which log-densities are evaluated.
 TRIALS = 3
 
 
 class Declared(NamedTuple):
-    """A model for arrivals and for decisions, and draws of the former.
+    """A model declared both for arrivals and for decisions, and draws of the former.
 
     Attributes
     ----------
     simulated, inferred : pm.Model
     drawn : dict of arrays (draw, ...)
-        What `draw_decisions` drew; the first are the choices that `inferred` was declared for.
+        Result of `draw_decisions`; `inferred` was declared for the choices of the first draw.
     decisions : Dataset
         Those choices.
     """
@@ -55,7 +55,7 @@ def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 
 def declare_both(
     declare: Declare, name: str, arrivals: xr.Dataset, draws: int, seed: int, **hyperparameters: Any
 ) -> tuple[Declared | None, list[str]]:
-    """A model declared for arrivals and for what it then chooses, or what is wrong with it."""
+    """A model declared for arrivals and for the decisions that it simulates, or what is wrong with it."""
     simulated = _try("arrivals (a dataset without 'chosen')", declare, arrivals, hyperparameters)
     if not isinstance(simulated, pm.Model):
         return None, [simulated]
@@ -74,14 +74,14 @@ def declare_both(
     return declared, _shape_problems(inferred)
 
 
-def contract_problems(declared: Declared) -> list[str]:
-    """What does not keep the contract, in sentences; nothing if all is well."""
+def requirement_problems(declared: Declared) -> list[str]:
+    """Which requirements are not met, in sentences; empty if all are."""
     problems = _observation_problems(declared) or _agreement_problems(declared)
     return problems or _density_problems(declared.inferred)
 
 
 def unknowns(model: pm.Model) -> list[str]:
-    """Names of the variables that are to be inferred, noise left out."""
+    """Names of the variables to be inferred, without noise."""
     return [rv.name for rv in model.free_RVs if not rv.name.endswith("_noise") and rv.name not in ("rho", "reward")]
 
 
@@ -93,7 +93,7 @@ def _try(what: str, declare: Declare, data: xr.Dataset, hyperparameters: dict[st
     except Exception as error:
         return f"it cannot be declared for {what}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
     if not isinstance(model, pm.Model):
-        return f"it gives {type(model).__name__} and no pm.Model: end it with `return model`."
+        return f"it returns {type(model).__name__}, not a pm.Model: end it with `return model`."
     return model
 
 
@@ -101,14 +101,14 @@ def _shape_problems(model: pm.Model) -> list[str]:
     problems = []
     for name, expected in MODEL_DIMS.items():
         if name in model.named_vars:
-            found = tuple(model.named_vars_to_dims.get(name) or ())
-            if found != expected:
-                told = f"has dims {found}" if found else "has no dims"
-                problems.append(f"`{name}` {told}, expected {expected}.")
+            dims = tuple(model.named_vars_to_dims.get(name) or ())
+            if dims != expected:
+                actual = f"has dims {dims}" if dims else "has no dims"
+                problems.append(f"`{name}` {actual}, expected {expected}.")
     if "chosen" not in model.named_vars:
-        problems.append("there is no `chosen`: say how choices are made, by `learn`, `follow` or `choose`.")
+        problems.append("there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`.")
     if not {"belief", "rho_env"} & set(model.named_vars):
-        problems.append("there is neither `belief` nor `rho_env`: name what the model is to tell, by pm.Deterministic.")
+        problems.append("there is neither `belief` nor `rho_env`: name what the model estimates, by pm.Deterministic.")
     return problems
 
 
@@ -122,7 +122,7 @@ def _observation_problems(declared: Declared) -> list[str]:
         return ["`chosen` is observed, but not as the choices that the decisions hold."]
     if declared.simulated.observed_RVs:
         names = ", ".join(f"`{rv.name}`" for rv in declared.simulated.observed_RVs)
-        return [f"in the simulation {names} is observed: nothing is, before anyone has chosen."]
+        return [f"in the simulation {names} is observed: nothing can be observed before choices are made."]
     return []
 
 
@@ -135,7 +135,7 @@ def _agreement_problems(declared: Declared) -> list[str]:
         if name not in drawn
     ]
     problems += [
-        f"the simulation draws `{name}`, of which inference knows nothing."
+        f"the simulation draws `{name}`, which inference does not have."
         for name in unknowns(declared.simulated)
         if name not in model.named_vars
     ]
@@ -143,14 +143,14 @@ def _agreement_problems(declared: Declared) -> list[str]:
         return problems
     common = [name for name in drawn if name in model.named_vars and name != "chosen"]
     try:
-        told = pm.draw([model[name] for name in common], random_seed=0, mode="FAST_COMPILE")
+        values = pm.draw([model[name] for name in common], random_seed=0, mode="FAST_COMPILE")
     except NotImplementedError:
         return ["a flat prior cannot be drawn from: give a proper one."]
-    for name, value in zip(common, told, strict=True):
-        one, other = drawn[name].shape[1:], np.shape(value)
-        if one != other:
-            dims = dims_of(model, name, len(other))
-            problems.append(f"`{name}` {dims} has shape {one} in the simulation, but {other} in inference.")
+    for name, value in zip(common, values, strict=True):
+        simulated, inferred = drawn[name].shape[1:], np.shape(value)
+        if simulated != inferred:
+            dims = dims_of(model, name, len(inferred))
+            problems.append(f"`{name}` {dims} has shape {simulated} in the simulation, but {inferred} in inference.")
     return problems
 
 
@@ -172,15 +172,15 @@ def _density_problems(model: pm.Model) -> list[str]:
         return [f"the log-density has no gradient: {str(error).partition(chr(10))[0]}"]
     slope = compile_graph(model.value_vars, gradients, mode="FAST_COMPILE", on_unused_input="ignore")
     for values in zip(*points, strict=True):
-        for value, found in zip(moving, slope(*values), strict=True):
-            if not np.isfinite(found).all():
+        for value, gradient in zip(moving, slope(*values), strict=True):
+            if not np.isfinite(gradient).all():
                 name = model.values_to_rvs[value].name
-                return [f"the gradient of the log-density by `{name}` is {_bad(found)} at a draw of the prior."]
+                return [f"the gradient of the log-density by `{name}` is {_bad(gradient)} at a draw of the prior."]
     return []
 
 
 def unconstrained(model: pm.Model, rv: Any) -> Any:
-    """A random variable on the scale that samplers move it on."""
+    """A random variable on the unconstrained scale that samplers use."""
     transform = model.rvs_to_transforms.get(rv)
     return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
 

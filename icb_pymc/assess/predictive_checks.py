@@ -1,7 +1,7 @@
-"""Whether choices are as a fitted model says: calibration of its choice probabilities, and accuracy against chance.
+"""Whether choices are as a fitted model predicts: calibration of its choice probabilities, and accuracy.
 
-The probabilities are those given all choices but the one at hand: given it too, the chosen candidate would seem more
-probable than it was. Choices that come later are known to them: a model that passes may still forecast badly (see
+The probabilities of a choice are those given all other choices: given this one too, the chosen candidate would seem
+more probable than it was. They use later choices, so a model that passes may still forecast badly (see
 `icb_pymc.one_step_ahead`).
 """
 
@@ -19,22 +19,24 @@ REPLICATES, BAND = 400, (0.05, 0.95)
 
 @dataclass(frozen=True)
 class ChoiceCheck:
-    """What `check_choices` found; printing it tells it in a line.
+    """Result of `check_choices`; print it for a summary in one line.
 
     Attributes
     ----------
     accuracy, expected_accuracy, chance : float
-        Share of decisions at which the most probable candidate was chosen, what it would be if the probabilities were
-        right, and that of choices at random. Decisions without an alternative are left out.
+        Share of decisions at which the most probable candidate was chosen, its expectation if the probabilities are
+        right, and its expectation for random choices. Decisions without an alternative are left out.
     calibration : DataFrame
         By bins of predicted probability: `predicted` mean, `observed` share, `count` of candidates, and `low` and
-        `high`, between which the share would lie in nine of ten logs if the probabilities were right.
+        `high`, between which the share lies in nine of ten logs if the probabilities are right.
     calibration_error : float
-        Mean distance of observed shares and predictions.
+        Mean absolute difference of observed shares and predictions.
     expected_error : tuple of float
-        Between these it would lie in nine of ten logs if the probabilities were right.
+        Range of `calibration_error` in nine of ten logs if the probabilities are right.
     over_time : DataFrame
         `accuracy`, `expected_accuracy` and `chance` in successive windows of `count` decisions, from `start` to `end`.
+    is_calibrated : bool
+        Whether `calibration_error` is within the range expected.
     """
 
     accuracy: float
@@ -47,16 +49,16 @@ class ChoiceCheck:
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the distance is no larger than chance alone would make it."""
+        """Whether the calibration error is no larger than chance alone explains."""
         return self.calibration_error <= self.expected_error[1]
 
     def __str__(self) -> str:
         low, high = self.expected_error
         fit = "as expected" if self.is_calibrated else "more than expected: the model's probabilities are off"
         return (
-            f"{self.accuracy:.0%} are the candidate that the model holds most probable (it expects "
+            f"{self.accuracy:.0%} are the candidate that the model considers most probable (it expects "
             f"{self.expected_accuracy:.0%}; by chance {self.chance:.0%}); "
-            f"calibration error {self.calibration_error:.3f}, {fit} ({low:.3f} to {high:.3f} if it were right)"
+            f"calibration error {self.calibration_error:.3f}, {fit} ({low:.3f} to {high:.3f} if the model is right)"
         )
 
 
@@ -71,11 +73,20 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
     Parameters
     ----------
     trace : InferenceData
-        Of `icb_pymc.fit`, with `choice_probabilities`.
+        Of `icb_pymc.fit`, with the group `choice_probabilities`.
+
+    Returns
+    -------
+    ChoiceCheck
+
+    Raises
+    ------
+    InputError
+        If the trace has no choice probabilities, or no decision had more than one candidate.
     """
     if "choice_probabilities" not in group_names(trace):
         raise InputError(
-            "this trace has no choice probabilities: fit it anew, with all times and with the log-likelihood; point "
+            "this trace has no choice probabilities: fit it again, with all times and with the log-likelihood; point "
             "estimates by EM or T-REX have none."
         )
     is_open = _open(trace)
@@ -87,7 +98,7 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
     time = group(trace, "constant_data")["time"].values[is_open]
 
     rng = np.random.default_rng(0)
-    # Choices that the probabilities would make, by inversion of their cumulative sums.
+    # Choices drawn from the probabilities, by inversion of their cumulative sums.
     edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
     uniform = rng.random((REPLICATES, len(chosen), 1))
     replicated = (uniform > edges).sum(axis=-1)
@@ -116,7 +127,7 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
 
 
 def _open(trace: InferenceData) -> np.ndarray:
-    """At which decisions there was a choice to make."""
+    """Decisions with more than one candidate."""
     return group(trace, "constant_data")["available"].values.sum(axis=1) > 1
 
 

@@ -1,4 +1,4 @@
-"""Inference from logs that a model drew itself, one after the other, compiling as little as possible."""
+"""Inference from logs that a model simulated itself, one after the other, compiling as little as possible."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,18 +16,18 @@ from icb_pymc.sample.fitting import fit
 from icb_pymc.steps.assign import alternating_steps
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 
-# Draws of a replicate that its ranks are counted by, and components of a variable that are looked at.
+# Draws of a replicate that ranks are computed from, and components of a variable that are checked.
 KEPT, MOST = 49, 4
-# By default.
+# Posterior draws by default.
 DRAWS, NUTS_DRAWS = 400, 200
 Quantities = dict[str, np.ndarray]
 
 
 class Replicates:
-    """Logs drawn by a model, and what its inference tells of each.
+    """Logs simulated by a model, and posterior draws from each.
 
-    Where NUTS samples, its functions are compiled once and given other choices. Where our own steps do, or choices
-    enter in a way that cannot be changed after the declaration, each log is fitted anew.
+    With NUTS, functions are compiled once and given other choices. With this package's own steps, or if choices enter
+    in a way that cannot be changed after the declaration, each log is fitted from scratch.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Replicates:
         self._is_prepared = False
 
     def prepare(self) -> None:
-        """Compile what can be compiled beforehand."""
+        """Compile whatever can be compiled in advance."""
         if not self._is_prepared:
             model = self._declared.inferred
-            knows_own = spec_of(self._declare).steps is not None or find_linear_gaussian(model) is not None
-            if not knows_own and not alternating_steps(model) and self._can_be_given_choices():
+            has_steps = spec_of(self._declare).steps is not None or find_linear_gaussian(model) is not None
+            if not has_steps and not alternating_steps(model) and self._can_be_given_choices():
                 self._nuts = _Nuts(model, self._names, self._draws or NUTS_DRAWS)
             self._is_prepared = True
 
@@ -67,11 +67,11 @@ class Replicates:
         if self._nuts is not None:
             draws = self._nuts.sample(chosen, [self.seed, replicate])
         else:
-            draws = self._fitted(chosen, replicate)
-        told = self._quantities(truth, chosen)
-        return {name: float(value[0]) for name, value in told.items()}, self._quantities(draws, chosen)
+            draws = self._fit(chosen, replicate)
+        true_quantities = self._quantities(truth, chosen)
+        return {name: float(value[0]) for name, value in true_quantities.items()}, self._quantities(draws, chosen)
 
-    def _fitted(self, chosen: np.ndarray, replicate: int) -> Quantities:
+    def _fit(self, chosen: np.ndarray, replicate: int) -> Quantities:
         seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
         trace = fit(
             self._declare,
@@ -88,24 +88,24 @@ class Replicates:
         return {name: posterior[name].values[0] for name in self._names}
 
     def _quantities(self, values: Quantities, chosen: np.ndarray) -> Quantities:
-        """Scalars (draw,): components of what is unknown, of beliefs at two times, and how these agree with choices."""
-        told: Quantities = {}
+        """Scalars (draw,): components of unknowns and of beliefs at two times, and how beliefs agree with choices."""
+        quantities: Quantities = {}
         for name, array in values.items():
             if name == "belief":
                 times = array.shape[1]
-                for place, at in (("halfway", times // 2), ("at the end", times - 1)):
-                    told |= _components(f"belief {place}", array[:, at], self._arrivals["feature"].values)
+                for when, at in (("halfway", times // 2), ("at the end", times - 1)):
+                    quantities |= _components(f"belief {when}", array[:, at], self._arrivals["feature"].values)
                 context = self._arrivals["context"].values
                 taken = context[np.arange(times), chosen] - context.mean(axis=1)
-                told["belief, as choices show it"] = (array * taken).sum(axis=(1, 2))
+                quantities["belief, as choices show it"] = (array * taken).sum(axis=(1, 2))
             else:
                 dims = self._declared.inferred.named_vars_to_dims.get(name) or ()
                 labels = self._arrivals["feature"].values if tuple(dims) == ("feature",) else None
-                told |= _components(name, array, labels)
-        return told
+                quantities |= _components(name, array, labels)
+        return quantities
 
     def _can_be_given_choices(self) -> bool:
-        """Whether a model given other choices is the model declared for them."""
+        """Whether a model that is given other choices is the same as the model declared for them."""
         model, drawn = self._declared.inferred, self._declared.drawn["chosen"]
         others = [row for row in drawn if not np.array_equal(row, drawn[0])]
         if CHOSEN_SLOT not in model.named_vars or not others:
@@ -128,30 +128,30 @@ class _Nuts:
         self._model, self._names, self._draws = model, names, draws
         with model:
             self._step = pm.NUTS()
-        self._fresh = self._step.sampling_state
+        self._untuned = self._step.sampling_state
         graphs = model.replace_rvs_by_values([model[name] for name in names])
-        self._tell: Callable[..., Any] = compile_graph(model.value_vars, graphs, on_unused_input="ignore")
+        self._record: Callable[..., Any] = compile_graph(model.value_vars, graphs, on_unused_input="ignore")
         self._start = model.initial_point()
 
     def sample(self, chosen: np.ndarray, seed: list[int]) -> Quantities:
         """Draws (draw, ...) of the named variables given these choices."""
         with self._model:
             pm.set_data({CHOSEN_SLOT: chosen})
-        self._step.sampling_state = self._fresh
+        self._step.sampling_state = self._untuned
         begin_chain(self._step, np.random.default_rng(seed), self._draws, self._draws)
-        point, told = self._start, []
+        point, recorded = self._start, []
         for i in range(2 * self._draws):
             if i == self._draws:
                 self._step.stop_tuning()
             point, _ = self._step.step(point)
             if i >= self._draws:
-                told.append(self._tell(*(point[value.name] for value in self._model.value_vars)))
-        return {name: np.array(path) for name, path in zip(self._names, zip(*told, strict=True), strict=True)}
+                recorded.append(self._record(*(point[value.name] for value in self._model.value_vars)))
+        return {name: np.array(path) for name, path in zip(self._names, zip(*recorded, strict=True), strict=True)}
 
 
 def _components(name: str, array: np.ndarray, labels: Any) -> Quantities:
     flat = array.reshape(len(array), -1)
     if flat.shape[1] == 1:
         return {name: flat[:, 0]}
-    told = [str(i) for i in range(flat.shape[1])] if labels is None else labels
-    return {f"{name} [{told[i]}]": flat[:, i] for i in range(min(flat.shape[1], MOST))}
+    names = [str(i) for i in range(flat.shape[1])] if labels is None else labels
+    return {f"{name} [{names[i]}]": flat[:, i] for i in range(min(flat.shape[1], MOST))}

@@ -38,10 +38,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables line by line."""
-    import logging
-
     from icb_pymc.bench import tables
     from icb_pymc.errors import InputError
+    from icb_pymc.sample.quiet import quiet_pymc
 
     try:
         lengths = [whole_number(word) for word in options.lengths.split(",")]
@@ -59,13 +58,10 @@ def run(options: argparse.Namespace) -> int:
         "long": lambda: tables.long_table(options.longest),
         "psytrack": lambda: tables.psytrack_table(options.steps),
     }
-    import pymc as pm
-
-    # PyMC sets the level of its log when it is imported; ours is to last.
-    logging.getLogger(pm.__name__).setLevel(logging.ERROR)
-    for name, table in wanted.items():
-        if options.only in (None, name):
-            for line in table():
-                say(line)
-            say()
+    with quiet_pymc():
+        for name, table in wanted.items():
+            if options.only in (None, name):
+                for line in table():
+                    say(line)
+                say()
     return 0

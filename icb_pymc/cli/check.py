@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         hyperparameters=given_settings(options),
     )
     say(str(found))
-    if options.output and found.places is not None:
+    if options.output and found.relative_ranks is not None:
         import matplotlib as mpl
 
         # No screen is needed to write a file.

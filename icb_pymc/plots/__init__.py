@@ -1,12 +1,12 @@
-"""Figures: each function takes a trace (or what was computed from one) and returns a matplotlib figure.
+"""Figures: each function takes a trace (or what was computed from one) and draws a new figure, or on the one given.
 
-Nothing is computed here that is not drawn: numbers come from `results` and `assess`.
+Only what is drawn is computed here: numbers come from `results` and `assess`.
 
 - `importance`: relative importance of the features over time; `radars`: at chosen times.
 - `change_around_event`: a feature before and after an event, and the posterior of its change.
 - `agents`: several decision-makers and the trend they share.
-- `diagnosis`: convergence, and whether the choices are as predicted; `calibration`: simulation-based calibration.
-- `common`: colours, events and labels that the figures share.
+- `diagnosis`: convergence, and whether choices are as predicted; `calibration`: simulation-based calibration.
+- `common`: panels, colours, events and labels that the figures share.
 """
 
 from icb_pymc.plots.agents import importance_by_agent

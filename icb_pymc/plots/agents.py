@@ -1,31 +1,32 @@
-"""Pictures of several agents: what counted for each, and for all of them. All take a trace and nothing else."""
+"""Several agents: the importance of each feature for each of them, and for all of them together."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.deciders import agents_of, position_of
-from icb_pymc.data.times import time_within
 from icb_pymc.errors import InputError
 from icb_pymc.plots.common import (
     COLOURS,
-    chosen_features,
+    AnyFigure,
+    caption,
     draw_events,
+    events_within,
+    known_features,
     label_importance,
-    source,
+    label_of,
+    note_on_bands,
+    panel_grid,
+    tidy,
     true_importance,
-    words,
 )
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_times_of, estimated
+from icb_pymc.results.posterior import at_kept_times, central_band, checked_ci_prob, draws_of
 
-# Black is for the trend, and grey is too near to it.
+# Black is for the trend, and grey is too similar to it.
 AGENT_COLOURS = COLOURS[:6]
 TREND_COLOUR = "black"
 MOST_AGENTS = len(AGENT_COLOURS)
@@ -37,12 +38,13 @@ def importance_by_agent(
     agents: Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     events: Mapping[Any, str] | None = None,
-    probability: float = 0.9,
-) -> Figure:
-    """Relative importance of each feature over time, for several agents and for the trend they share.
+    ci_prob: float | None = None,
+    figure: AnyFigure | None = None,
+) -> AnyFigure:
+    """Draw the relative importance of each feature over time, for several agents and for the trend they share.
 
-    One panel for each feature. An agent's line runs from one of its decisions to the next; the truth is dotted where it
-    is known. The trend is there if the model has one.
+    There is one panel for each feature. An agent's line runs from one of its decisions to the next; the truth is dotted
+    where it is known. The trend is drawn if the model has one.
 
     Parameters
     ----------
@@ -54,56 +56,71 @@ def importance_by_agent(
         Those to draw; all by default. Importance is relative to all.
     events : mapping, optional
         Times or dates and what happened then, drawn as labelled lines.
-    probability : float
-        Of the central credible bands.
+    ci_prob : float, optional
+        Probability of the central credible bands; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
+    figure : Figure or SubFigure, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Figure or SubFigure
+        The one given, or the new one.
+
+    Raises
+    ------
+    InputError
+        If the decisions do not say who decided, there is no such agent or feature, more than six agents are named, or
+        an event lies outside the decisions.
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> contexts, chosen = rng.normal(size=(20, 2, 3)), rng.integers(2, size=20)
+    >>> decisions = icb_pymc.from_arrays(contexts, chosen, agent=["Bari", "Turin"] * 10)
+    >>> trace = icb_pymc.fit("nb_icb", decisions, method="laplace", draws=20, random_seed=0, progressbar=False)
+    >>> figure = icb_pymc.plots.importance_by_agent(trace)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['Bari', 'Turin']
     """
-    data = group(trace, "constant_data")
+    data, posterior = group(trace, "constant_data"), group(trace, "posterior")
     shown = list(agents or agents_of(data)[:MOST_AGENTS])
     positions = [position_of(data, name) for name in shown]
     if len(shown) > MOST_AGENTS:
-        raise InputError(f"{len(shown)} agents are too many for one picture; name {MOST_AGENTS} at most.")
-    importance = relative_importance(estimated(trace, "belief"))
-    decider, truth = at_times_of(data["decider"], importance).values, true_importance(trace, importance)
+        raise InputError(f"{len(shown)} agents are too many for one figure; name {MOST_AGENTS} at most.")
+    importance = relative_importance(draws_of(trace, "belief"))
+    decider, truth = at_kept_times(data["decider"], importance).values, true_importance(trace, importance)
     time = importance["time"].values
-    kept = chosen_features(importance, features)
-    moments = {time_within(time, moment): label for moment, label in (events or {}).items()}
+    kept = known_features(importance, features)
+    event_times = events_within(time, events)
+    ci_prob = checked_ci_prob(ci_prob)
     columns = min(len(kept), 2 if len(kept) in (2, 4) else 3)
     rows = -(-len(kept) // columns)
-    figure, grid = plt.subplots(
-        rows,
-        columns,
-        figsize=(max(4.2 * columns, 6), 2.8 * rows + 1.0),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
+    size = (max(4.2 * columns, 6), 2.8 * rows + 1.0)
+    figure, grid = panel_grid(figure, rows, columns, size, sharex=True, sharey=True)
     for ax, feature in zip(grid.flat, kept, strict=False):
         for name, position, colour in zip(shown, positions, AGENT_COLOURS, strict=False):
             own = decider == position
-            _band(ax, importance.isel(time=own).sel(feature=feature), colour, words(name), probability)
+            _draw_band(ax, importance.isel(time=own).sel(feature=feature), colour, label_of(name), ci_prob)
             if truth is not None:
                 ax.plot(time[own], truth.isel(time=own).sel(feature=feature), color=colour, ls=":", lw=1.4)
-        if "trend" in group(trace, "posterior"):
-            common = relative_importance(estimated(trace, "trend")).sel(feature=feature)
-            _band(ax, common, TREND_COLOUR, "trend", probability)
+        if "trend" in posterior:
+            common = relative_importance(posterior["trend"]).sel(feature=feature)
+            _draw_band(ax, common, TREND_COLOUR, "trend", ci_prob)
             if "true_trend" in data:
-                true = relative_importance(at_times_of(data["true_trend"], importance)).sel(feature=feature)
+                true = relative_importance(at_kept_times(data["true_trend"], importance)).sel(feature=feature)
                 ax.plot(time, true, color=TREND_COLOUR, ls=":", lw=1.4)
-        draw_events(ax, moments, labelled=ax is grid.flat[0])
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_title(words(feature), fontsize=9)
-        ax.tick_params(labelsize=8)
+        draw_events(ax, event_times, labelled=ax is grid.flat[0])
+        tidy(ax)
+        ax.set_title(label_of(feature), fontsize=9)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4), frameon=False, fontsize=9)
-    note = f"median and {probability:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
-    label_importance(figure, grid, len(kept), time, source(trace, note))
+    label_importance(figure, grid, len(kept), time, caption(trace, note_on_bands(ci_prob, truth)))
     return figure
 
 
-def _band(ax: Axes, draws: xr.DataArray, colour: str, label: str, probability: float) -> None:
-    tail = (1 - probability) / 2
+def _draw_band(ax: Axes, draws: xr.DataArray, colour: str, label: str, ci_prob: float) -> None:
     time = draws["time"].values
-    low, middle, high = (np.asarray(edge) for edge in draws.quantile([tail, 0.5, 1 - tail], ("chain", "draw")))
+    low, median, high = central_band(draws, ci_prob)
     ax.fill_between(time, low, high, color=colour, alpha=0.15, linewidth=0)
-    ax.plot(time, middle, color=colour, label=label, linewidth=2.0 if colour == TREND_COLOUR else 1.4)
+    ax.plot(time, median, color=colour, label=label, linewidth=2.0 if colour == TREND_COLOUR else 1.4)

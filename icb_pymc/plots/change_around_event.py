@@ -2,96 +2,123 @@
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.dates import ConciseDateFormatter
-from matplotlib.figure import Figure
 
 from icb_pymc.assess.impact import Impact
-from icb_pymc.assess.impact import impact as find_impact
+from icb_pymc.assess.impact import impact as estimate_impact
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.times import format_time
-from icb_pymc.plots.common import feature_style, source, true_importance, words
+from icb_pymc.plots.common import AnyFigure, caption, feature_style, label_of, panel_grid, tidy, true_importance
 from icb_pymc.results.inference_data import InferenceData
-from icb_pymc.results.posterior import estimated
+from icb_pymc.results.posterior import central_band, draws_of
 
 
 def impact(
-    trace: InferenceData, feature: str, event: Any, *, before: Any, after: Any, probability: float = 0.9
-) -> Figure:
-    """Importance of a feature around an event, and the posterior of its change; see `icb_pymc.assess.impact.impact`.
+    trace: InferenceData,
+    feature: str,
+    event: Any,
+    *,
+    before: Any,
+    after: Any,
+    ci_prob: float | None = None,
+    figure: AnyFigure | None = None,
+) -> AnyFigure:
+    """Draw the importance of a feature around an event, and the posterior of its change.
 
     On the left the importance over time with its credible band, the two windows shaded, and the mean importance in each
-    as a level; on the right the draws of the change with their central interval.
+    as a horizontal line; on the right the draws of the change with their central interval.
 
     Parameters
     ----------
     trace : InferenceData
-    feature, event, before, after
-        As in `icb_pymc.assess.impact.impact`.
-    probability : float
-        Of the central credible band and interval.
+    feature : str
+    event : date or int
+        As in `icb_pymc.impact`.
+    before, after : str or int
+        Lengths of the windows, as in `icb_pymc.impact`.
+    ci_prob : float, optional
+        Probability of the central credible band and interval; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
+    figure : Figure or SubFigure, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Figure or SubFigure
+        The one given, or the new one.
+
+    Raises
+    ------
+    InputError
+        As `icb_pymc.impact`.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.open_trace("nb-icb-stepping")
+    >>> figure = icb_pymc.plots.impact(trace, "age", 250, before=200, after=200)
+    >>> figure.axes[0].get_title()
+    'age around t = 250'
     """
-    found = find_impact(trace, feature, event, before=before, after=after, credibility=probability)
-    belief = estimated(trace, "belief")
-    colour, dashes = feature_style(belief, found.feature)
-    figure, (course, posterior) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=[2.2, 1], layout="constrained")
-    _draw_course(course, trace, belief, found, colour, dashes)
-    _draw_change(posterior, found, colour)
+    result = estimate_impact(trace, feature, event, before=before, after=after, ci_prob=ci_prob)
+    belief = draws_of(trace, "belief")
+    truth = true_importance(trace, belief)
+    colour, dashes = feature_style(belief, result.feature)
+    figure, grid = panel_grid(figure, 1, 2, (9, 3.6), width_ratios=[2.2, 1])
+    course, posterior = grid[0]
+    _draw_course(course, belief, truth, result, colour, dashes)
+    _draw_change(posterior, result, colour)
     for ax in (course, posterior):
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=8)
+        tidy(ax)
     posterior.spines["left"].set_visible(False)
-    told = f"median and {probability:.0%} credible band; shaded: windows, lines across them: mean importance"
-    truth = "; dotted: truth" if true_importance(trace, belief) is not None else ""
-    figure.supxlabel(source(trace, told + truth), fontsize=8)
+    note = f"median and {result.ci_prob:.0%} credible band; shaded: windows, lines across them: mean importance"
+    figure.supxlabel(caption(trace, note + ("; dotted: truth" if truth is not None else "")), fontsize=8)
     return figure
 
 
-def _draw_course(ax: Axes, trace: InferenceData, belief: xr.DataArray, found: Impact, colour: str, dashes: Any) -> None:
+def _draw_course(
+    ax: Axes, belief: xr.DataArray, truth: xr.DataArray | None, result: Impact, colour: str, dashes: Any
+) -> None:
     """The importance over time, from one window's length before the windows to one after them."""
-    start, end = found.windows
+    start, end = result.windows
     time = belief["time"].values
-    low_end, high_end = max(time[0], start - (found.event - start)), min(time[-1], end + (end - found.event))
+    low_end, high_end = max(time[0], start - (result.event - start)), min(time[-1], end + (end - result.event))
     shown = (time >= low_end) & (time <= high_end)
-    near = relative_importance(belief.isel(time=shown)).sel(feature=found.feature)
-    tail = (1 - found.credibility) / 2
-    low, middle, high = near.quantile([tail, 0.5, 1 - tail], ("chain", "draw"))
+    near = relative_importance(belief.isel(time=shown)).sel(feature=result.feature)
+    low, median, high = central_band(near, result.ci_prob)
     ax.fill_between(time[shown], low, high, color=colour, alpha=0.2, linewidth=0)
-    ax.plot(time[shown], middle, color=colour, linestyle=dashes)
-    truth = true_importance(trace, belief)
+    ax.plot(time[shown], median, color=colour, linestyle=dashes)
     if truth is not None:
-        ax.plot(
-            time[shown], truth.isel(time=shown).sel(feature=found.feature), color="black", linestyle=":", linewidth=1.4
-        )
+        true_share = truth.isel(time=shown).sel(feature=result.feature)
+        ax.plot(time[shown], true_share, color="black", linestyle=":", linewidth=1.4)
     for name, left, right, draws in (
-        ("before", max(start, time[0]), found.event, found.before),
-        ("after", found.event, min(end, time[-1]), found.after),
+        ("before", max(start, time[0]), result.event, result.before),
+        ("after", result.event, min(end, time[-1]), result.after),
     ):
         ax.axvspan(left, right, color="0.5", alpha=0.12, linewidth=0)
         ax.plot([left, right], [draws.mean()] * 2, color=colour, linewidth=2.5, solid_capstyle="butt")
         middle_of_window, above = left + (right - left) / 2, ax.get_xaxis_transform()
         label = f"{name}: {draws.mean():.1%}"
         ax.text(middle_of_window, 0.97, label, ha="center", va="top", fontsize=8, color="0.25", transform=above)
-    ax.axvline(found.event, color="0.4", linewidth=0.8)
+    ax.axvline(result.event, color="0.4", linewidth=0.8)
     ax.set_xlim(low_end, high_end)
     # Room above the band for the names of the windows.
     ax.set_ylim(0, 1.15 * ax.get_ylim()[1])
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     ax.set_ylabel("relative importance", fontsize=10)
-    ax.set_title(f"{words(found.feature)} around {format_time(found.event)}", fontsize=10)
+    ax.set_title(f"{label_of(result.feature)} around {format_time(result.event)}", fontsize=10)
     if time.dtype.kind == "M":
         ax.xaxis.set_major_formatter(ConciseDateFormatter(ax.xaxis.get_major_locator()))
     else:
         ax.set_xlabel("decision", fontsize=8)
 
 
-def _draw_change(ax: Axes, found: Impact, colour: str) -> None:
-    """The posterior of the change in points, with zero marked."""
-    points = 100 * found.change
+def _draw_change(ax: Axes, result: Impact, colour: str) -> None:
+    """The posterior of the change in percentage points, with zero marked."""
+    points = 100 * result.change
     ax.hist(points, bins=min(40, max(5, len(points) // 20)), color=colour, alpha=0.5)
-    low, high = (100 * edge for edge in found.interval)
+    low, high = (100 * edge for edge in result.interval)
     ax.plot(
         [low, high], [0.02, 0.02], color=colour, linewidth=5, solid_capstyle="butt", transform=ax.get_xaxis_transform()
     )
@@ -99,5 +126,5 @@ def _draw_change(ax: Axes, found: Impact, colour: str) -> None:
     ax.set_yticks([])
     ax.set_xlabel("change in percentage points", fontsize=8)
     ax.set_title(
-        f"{points.mean():+.1f} ({found.credibility:.0%}: {low:+.1f} to {high:+.1f})\n{found.verdict}", fontsize=9
+        f"{points.mean():+.1f} ({result.ci_prob:.0%}: {low:+.1f} to {high:+.1f})\n{result.verdict}", fontsize=9
     )

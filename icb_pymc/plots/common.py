@@ -1,25 +1,61 @@
-"""What the figures share: colours, styles of features, events, labels of axes."""
+"""What the figures share: panels, colours, styles of features, events, labels of axes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from icb_pymc.assess.metrics import relative_importance
+from icb_pymc.data.times import time_within
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_times_of
+from icb_pymc.results.posterior import at_kept_times
 
-# Okabe and Ito (2008): colours that people with any common colour vision tell apart; their yellow, too faint for a line
-# on white, is grey here.
+AnyFigure = Any
+"""`matplotlib.figure.Figure` or `matplotlib.figure.SubFigure`."""
+
+# Okabe and Ito (2008): colours that people with any common colour vision can distinguish; their yellow, too faint for a
+# line on white, is grey here.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#999999")
 DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)))
 
 
-def chosen_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
+def panel_grid(
+    figure: AnyFigure | None, rows: int, columns: int, size: tuple[float, float], **options: Any
+) -> tuple[AnyFigure, np.ndarray]:
+    """A figure, or the one given, with a grid of axes (row, column); options are those of `Figure.subplots`."""
+    if figure is None:
+        figure = plt.figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def escape_math(text: Any) -> str:
+    """Text that matplotlib draws as it is: between dollar signs, which a file may contain, it expects mathematics."""
+    return str(text).replace("$", r"\$")
+
+
+def label_of(name: Any) -> str:
+    """The name of a feature or an agent as a label."""
+    return escape_math(str(name).replace("_", " "))
+
+
+def caption(trace: InferenceData, note: str) -> str:
+    """The model of a trace with a note on what is drawn, and a warning if the patients are synthetic."""
+    synthetic = group(trace, "constant_data").attrs.get("synthetic")
+    warning = "; synthetic patients, none of them real" if synthetic else ""
+    return f"{model_of(trace)}: {note}{warning}"
+
+
+def model_of(trace: InferenceData) -> str:
+    """The name of the model of a trace, as text for a figure."""
+    return escape_math(trace.attrs.get("model", "model"))
+
+
+def known_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
+    """The features to draw, all by default, or an `InputError` if there is no such feature."""
     known = [str(name) for name in importance["feature"].values]
     for name in features or ():
         if name not in known:
@@ -28,50 +64,60 @@ def chosen_features(importance: xr.DataArray, features: Sequence[str] | None) ->
 
 
 def feature_style(importance: xr.DataArray, name: str) -> tuple[str, Any]:
-    """A feature keeps its colour whichever others are drawn; beyond eight, dashes tell them apart."""
+    """Colour and dashes: a feature keeps its colour whichever others are drawn; beyond eight, dashes differ."""
     position = list(importance["feature"].values).index(name)
     return COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)]
 
 
 def true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataArray | None:
+    """The true relative importance at the times of `importance`, where it is known."""
     data = group(trace, "constant_data")
     # An agent that weighs other features than those recorded has no truth on the same axes.
     if "true_belief" not in data or "reward_context" in data:
         return None
-    return at_times_of(relative_importance(data["true_belief"]), importance)
+    return at_kept_times(relative_importance(data["true_belief"]), importance)
 
 
-def draw_events(ax: Axes, moments: Mapping[Any, str], labelled: bool) -> None:
-    for at, label in moments.items():
+def note_on_bands(ci_prob: float, truth: xr.DataArray | None) -> str:
+    """What lines and bands show."""
+    return f"median and {ci_prob:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
+
+
+def events_within(time: np.ndarray, events: Mapping[Any, str] | None) -> dict[Any, str]:
+    """Events by their times as the decisions have them, or an `InputError` if one lies outside."""
+    return {time_within(time, moment): label for moment, label in (events or {}).items()}
+
+
+def draw_events(ax: Axes, events: Mapping[Any, str], labelled: bool) -> None:
+    """A vertical line for each event, with its label at the top if `labelled`."""
+    for at, label in events.items():
         ax.axvline(at, color="0.4", linewidth=0.8, zorder=4)
         if labelled:
             above = ax.get_xaxis_transform()
-            words: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
-            # Lines that pass below the words must not make them illegible.
+            style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
+            # Lines that pass behind the label must not make it illegible.
             behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-            ax.text(at, 0.98, f"{label} ", transform=above, bbox=behind, **words)
+            ax.text(at, 0.98, f"{escape_math(label)} ", transform=above, bbox=behind, **style)
 
 
-def label_importance(figure: Figure, grid: np.ndarray, panels: int, time: np.ndarray, note: str) -> None:
+def label_importance(figure: AnyFigure, grid: np.ndarray, panels: int, time: np.ndarray, note: str) -> None:
     """Axes of the first `panels` of a grid, which show relative importance over time; the others are hidden."""
     for ax in list(grid.flat)[panels:]:
         ax.set_visible(False)
-    first = grid.flat[0]
+    first, dated = grid.flat[0], time.dtype.kind == "M"
     first.set_xlim(time[0], time[-1])
     first.set_ylim(bottom=0)
     first.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    if time.dtype.kind == "M":
-        figure.autofmt_xdate(rotation=30)
+    if dated:
+        for ax in grid[-1]:
+            # Not autofmt_xdate, which would change every other axes of the figure too.
+            for label in ax.get_xticklabels():
+                label.set(rotation=30, horizontalalignment="right")
     figure.supylabel("relative importance", fontsize=10)
-    axis = "date" if time.dtype.kind == "M" else "decision"
-    figure.supxlabel(f"{axis}\n{note}", fontsize=8)
+    figure.supxlabel(f"{'date' if dated else 'decision'}\n{note}", fontsize=8)
 
 
-def words(name: str) -> str:
-    return str(name).replace("_", " ")
-
-
-def source(trace: InferenceData, note: str) -> str:
-    synthetic = group(trace, "constant_data").attrs.get("synthetic")
-    made_up = "; synthetic patients, none of them real" if synthetic else ""
-    return f"{trace.attrs.get('model', 'model')}: {note}{made_up}"
+def tidy(ax: Axes) -> None:
+    """Small tick labels, and no frame on top and on the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=8)

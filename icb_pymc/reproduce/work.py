@@ -1,7 +1,6 @@
 """Carrying described runs out: in whichever process, the same description gives the same file."""
 
 import json
-import logging
 import tempfile
 import traceback
 import warnings
@@ -27,6 +26,7 @@ from icb_pymc.reproduce.unit import Unit
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.traces import write_trace
 from icb_pymc.sample.fitting import fit
+from icb_pymc.sample.quiet import quiet_pymc
 
 KEPT_VARIABLES = ("belief", "rho_env", "strength")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")
@@ -70,12 +70,11 @@ def run(unit: Unit) -> InferenceData:
     """Fit, take the errors from all draws, and keep a part of them."""
     if unit.version != __version__:
         raise InputError(f"this worker has icb_pymc {__version__}, but {unit.version} is asked for: install that.")
-    logging.getLogger("pymc").setLevel(logging.ERROR)
     expected = unit.algorithm.file_digest
     if expected is not None and digest_of(unit.algorithm.model) != expected:
         raise InputError(f"{unit.algorithm.model} changed while it was in use; start again.")
     decisions = decisions_of(unit.log)
-    with warnings.catch_warnings(record=True) as caught:
+    with quiet_pymc(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", InputWarning)
         trace = fit(

@@ -1,8 +1,8 @@
 """The trace of a fit: its parts, its file, a smaller copy to share, and the registry of shared traces.
 
-Reading a trace belongs here, judging it to `assess`.
+Reading a trace belongs here, judging it belongs to `assess`.
 
-- `inference_data`: all that differs between PyMC 5 (`arviz.InferenceData`) and PyMC 6 (`xarray.DataTree`).
-- `traces`: write, read and check a trace file. `posterior`: draws, decisions and truths out of a trace.
+- `inference_data`: everything that differs between PyMC 5 (`arviz.InferenceData`) and PyMC 6 (`xarray.DataTree`).
+- `traces`: write, read and check a trace file. `posterior`: draws, decisions and true values in a trace.
 - `kept_times`: which times of a path are kept. `sharing`: a smaller trace. `registry`: shared traces by name.
 """

@@ -20,7 +20,7 @@ InferenceData = Any
 
 
 def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> InferenceData:
-    """A result made of named groups (posterior, sample_stats, ...)."""
+    """A result that consists of named groups (posterior, sample_stats, ...)."""
     if _on_pymc_6():
         tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
         tree.attrs.update(attrs)
@@ -28,18 +28,18 @@ def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> I
     import arviz as az
 
     with warnings.catch_warnings():
-        # A group that the schema does not know, such as the path of EM, is no mistake.
+        # A group that the ArviZ schema does not have, such as the path of EM, is not a mistake.
         warnings.filterwarnings("ignore", message=".*group is not defined in the InferenceData scheme")
         return az.InferenceData(attrs=dict(attrs), **groups)
 
 
 def group_names(result: InferenceData) -> list[str]:
-    """Names of the groups that a result has."""
+    """Names of the groups of a result."""
     return list(result.children) if isinstance(result, xr.DataTree) else list(result.groups())
 
 
 def group(result: InferenceData, name: str) -> xr.Dataset:
-    """One group as a plain Dataset; empty if there is none."""
+    """One group as a plain Dataset; empty if the result does not have it."""
     if name not in group_names(result):
         return xr.Dataset()
     return result[name].to_dataset() if isinstance(result, xr.DataTree) else result[name]
@@ -57,14 +57,22 @@ def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tup
     """
     import arviz as az
 
-    # ArviZ asks for a posterior, if only to count its draws.
+    # ArviZ requires a posterior, but only counts its draws.
     sizes = {"size": log_likelihood[next(iter(log_likelihood))].isel({"time": 0}, drop=True)}
     result = from_groups({"posterior": xr.Dataset(sizes), "log_likelihood": log_likelihood}, {})
     with warnings.catch_warnings():
-        # High values of k are the caller's to tell.
+        # The caller reports high values of k.
         warnings.simplefilter("ignore")
-        found = az.loo(result, pointwise=True, reff=relative_efficiency)
-    return found.elpd_i if hasattr(found, "elpd_i") else found.loo_i, found.pareto_k
+        loo = az.loo(result, pointwise=True, reff=relative_efficiency)
+    return loo.elpd_i if hasattr(loo, "elpd_i") else loo.loo_i, loo.pareto_k
+
+
+def default_ci_prob() -> float:
+    """The probability of credible intervals in ArviZ's settings, which older releases call ``hdi_prob``."""
+    import arviz as az
+
+    name = "stats.ci_prob" if "stats.ci_prob" in az.rcParams else "stats.hdi_prob"
+    return float(az.rcParams[name])
 
 
 def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:
@@ -92,7 +100,7 @@ def _plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_objects(values: xr.DataArray, name: str) -> None:
     if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values.values.flat):
-        raise InputError(f"'{name}' holds Python objects, which a trace cannot hold; make them numbers or text.")
+        raise InputError(f"'{name}' holds Python objects, which a trace cannot store; convert them to numbers or text.")
 
 
 def read_groups(path: Path) -> InferenceData:
@@ -111,7 +119,7 @@ def read_groups(path: Path) -> InferenceData:
 
 
 def begin_chain(step: Any, generator: np.random.Generator, tune: int, draws: int) -> None:
-    """Hand a step method the generator of a chain, as `pm.sample` does."""
+    """Give a step method the random generator of a chain, as `pm.sample` does."""
     if _on_pymc_6():
         step.setup_chain(generator, tune, draws)
     else:

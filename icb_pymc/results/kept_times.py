@@ -1,4 +1,4 @@
-"""Which times of a path of draws are kept, and with how many digits: shared by fitting and by sharing a trace."""
+"""Which times of a path of draws are kept, and in which precision, both in a fit and in a shared trace."""
 
 from collections.abc import Sequence
 from typing import Any

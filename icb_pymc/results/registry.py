@@ -1,4 +1,4 @@
-"""The registry of shared traces: what each is of, how to make it again, and which checks it passed."""
+"""The registry of shared traces: what each contains, how to reproduce it, and which checks it passed."""
 
 import hashlib
 import json
@@ -28,17 +28,17 @@ class RegisteredTrace:
     Attributes
     ----------
     name, file : str
-        What it is called, and its file within the folder of the registry.
+        Its name, and its file within the folder of the registry.
     bytes, sha256 : int, str
-        Of the file.
+        Size and checksum of the file.
     model, data, shared : str
-        What was fitted to what, and what of it is in the file.
+        What was fitted to what, and which part of it is in the file.
     made_by : list of str
-        The commands that make it again.
+        The commands that reproduce it.
     versions : dict
-        Of the libraries that made it.
+        Versions of the libraries that made it.
     checks : dict
-        Of the draws in the file: chains, draws, worst_rhat, worst_bulk_ess, worst_tail_ess, passed.
+        Diagnostics of the draws in the file: chains, draws, worst_rhat, worst_bulk_ess, worst_tail_ess, passed.
     """
 
     name: str
@@ -54,7 +54,7 @@ class RegisteredTrace:
 
 
 def registry_folder(folder: str | Path | None = None) -> Path:
-    """The folder given, else ``traces`` here, else that of the clone that holds this package."""
+    """The folder given, else ``traces`` in the current folder, else that of the clone that contains this package."""
     if folder is not None:
         if not Path(folder).is_dir():
             raise InputError(f"{folder}: there is no such folder.")
@@ -63,8 +63,8 @@ def registry_folder(folder: str | Path | None = None) -> Path:
         if (candidate / REGISTRY).is_file():
             return candidate
     raise InputError(
-        f"there is no traces/{REGISTRY} here, and none beside the package (an installed one has no traces): "
-        "run this in a clone of the repository, or give the folder."
+        f"there is no traces/{REGISTRY} in the current folder or beside the package (an installed package has no "
+        "traces): run this in a clone of the repository, or give the folder."
     )
 
 
@@ -74,30 +74,30 @@ def read_registry(folder: Path) -> dict[str, RegisteredTrace]:
     if not path.exists():
         return {}
     if existing(path).stat().st_size > LARGEST_REGISTRY:
-        raise InputError(f"{path} is larger than any registry; get it again.")
+        raise InputError(f"{path} is larger than any registry; download it again.")
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        registry = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:
         raise InputError(f"{path} is not JSON: {str(error).splitlines()[0]}.") from error
-    if not isinstance(told, dict) or not isinstance(told.get("traces"), list):
+    if not isinstance(registry, dict) or not isinstance(registry.get("traces"), list):
         raise InputError(f"{path} is not a registry: it has no list of 'traces'.")
-    version = told.get("schema_version")
+    version = registry.get("schema_version")
     if not isinstance(version, int) or version < 1:
         raise InputError(f"{path} is not a registry: its schema_version is {version!r}, not a whole number from 1.")
     if version > SCHEMA_VERSION:
         raise InputError(f"{path} has schema_version {version}, newer than this icb_pymc: pip install -U icb-pymc.")
     entries: dict[str, RegisteredTrace] = {}
-    for number, description in enumerate(told["traces"], start=1):
+    for number, description in enumerate(registry["traces"], start=1):
         entry = _entry(description, f"{path}, trace number {number}")
         if entry.name in entries:
-            raise InputError(f"{path}: '{entry.name}' is there twice.")
+            raise InputError(f"{path}: '{entry.name}' is listed twice.")
         path_of(entry, folder)
         entries[entry.name] = entry
     return entries
 
 
 def find_entry(name: str, folder: Path) -> RegisteredTrace:
-    """One entry, or an `InputError` that names those there are."""
+    """One entry, or an `InputError` that names the existing ones."""
     entries = read_registry(folder)
     if name not in entries:
         raise InputError(f"{folder / REGISTRY} has no '{name}'; it has {', '.join(entries) or 'nothing'}.")
@@ -114,25 +114,41 @@ def path_of(entry: RegisteredTrace, folder: Path) -> Path:
 
 
 def open_trace(name: str, folder: str | Path | None = None) -> InferenceData:
-    """Open a shared trace by its name, if it is still the file that was registered.
+    """Open a shared trace by its name, if its file is still the one that was registered.
 
     Parameters
     ----------
     name : str
         As `icb traces list` shows it.
     folder : path, optional
-        That of the registry; by default ``traces`` here or in the clone that holds this package.
+        Folder of the registry; by default ``traces`` in the current folder, or in the clone that contains this package.
+
+    Returns
+    -------
+    InferenceData (DataTree on PyMC 6)
+
+    Raises
+    ------
+    InputError
+        If there is no registry or no trace of this name, or its file is missing or has changed.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.open_trace("nb-icb-stepping")
+    >>> dict(trace.posterior["belief"].sizes)
+    {'chain': 4, 'draw': 400, 'time': 84, 'feature': 8}
     """
-    where = registry_folder(folder)
-    entry = find_entry(name, where)
-    wrong = file_problem(entry, where)
-    if wrong:
-        raise InputError(f"'{name}': {wrong}.")
-    return read_trace(path_of(entry, where))
+    registry = registry_folder(folder)
+    entry = find_entry(name, registry)
+    problem = file_problem(entry, registry)
+    if problem:
+        raise InputError(f"'{name}': {problem}.")
+    return read_trace(path_of(entry, registry))
 
 
 def write_registry(entries: Mapping[str, RegisteredTrace], folder: Path) -> None:
-    """Write the registry of `folder`; the old one stays whole until the new one is complete."""
+    """Write the registry of `folder`; the old one is replaced only when the new one is complete."""
     content = {"schema_version": SCHEMA_VERSION, "traces": [asdict(entry) for entry in entries.values()]}
     with replacing(folder / REGISTRY) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -145,28 +161,30 @@ def file_problem(entry: RegisteredTrace, folder: Path) -> str | None:
         return f"its file {path} is missing"
     size = path.stat().st_size
     if size != entry.bytes:
-        return f"{path} has {size} bytes, not the {entry.bytes} of the registry: get it again"
+        return f"{path} has {size} bytes, not the {entry.bytes} of the registry: download it again"
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return None if digest == entry.sha256 else f"{path} has another checksum (sha256) than the registry: get it again"
+    if digest != entry.sha256:
+        return f"{path} has another checksum (sha256) than the registry: download it again"
+    return None
 
 
-def _entry(told: Any, where: str) -> RegisteredTrace:
+def _entry(description: Any, where: str) -> RegisteredTrace:
     kinds = {"bytes": int, "made_by": list, "versions": dict, "checks": dict}
-    if not isinstance(told, dict):
+    if not isinstance(description, dict):
         raise InputError(f"{where} is not a JSON object.")
     for field in fields(RegisteredTrace):
-        if not isinstance(told.get(field.name), kinds.get(field.name, str)):
-            raise InputError(f"{where}: '{field.name}' is missing or of the wrong kind.")
-    if not all(isinstance(command, str) for command in told["made_by"]):
-        raise InputError(f"{where}: 'made_by' is a list of commands.")
+        if not isinstance(description.get(field.name), kinds.get(field.name, str)):
+            raise InputError(f"{where}: '{field.name}' is missing or of the wrong type.")
+    if not all(isinstance(command, str) for command in description["made_by"]):
+        raise InputError(f"{where}: 'made_by' must be a list of commands.")
     for name, pattern in {"name": NAME, "sha256": SHA256}.items():
-        if not pattern.fullmatch(told[name]):
-            raise InputError(f"{where}: {name} {told[name]!r} is not one.")
-    # What is shown on a terminal must not steer it.
-    if not all(text.isprintable() for text in _texts(told)):
-        raise InputError(f"{where}: it holds characters that cannot be printed.")
-    return RegisteredTrace(**{field.name: told[field.name] for field in fields(RegisteredTrace)})
+        if not pattern.fullmatch(description[name]):
+            raise InputError(f"{where}: {name} {description[name]!r} is not valid.")
+    # Text that is printed must not contain control characters of terminals.
+    if not all(text.isprintable() for text in _texts(description)):
+        raise InputError(f"{where}: it contains characters that cannot be printed.")
+    return RegisteredTrace(**{field.name: description[field.name] for field in fields(RegisteredTrace)})
 
 
 def _texts(value: Any) -> Iterator[str]:

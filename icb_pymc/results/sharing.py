@@ -1,8 +1,9 @@
-"""A trace made small enough to be sent: fewer draws, fewer times, half the digits; and it says so."""
+"""A trace made small enough to be shared: fewer draws and times, single precision; and it records that."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from icb_pymc.data.schema import DECISION_GROUPS
@@ -11,7 +12,7 @@ from icb_pymc.io.machine import format_bytes
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.kept_times import check_dtype, positions_to_keep
 
-# Beside the posterior nothing is worth more room than this.
+# Variables outside the posterior that are larger than this are left out.
 LARGEST = 2 * 2**20
 
 
@@ -23,23 +24,37 @@ def share(
     times: Sequence[Any] | None = None,
     dtype: str = "float32",
 ) -> InferenceData:
-    """A smaller trace for sharing; its attribute ``shared`` says what was left out.
+    """Make a smaller trace for sharing; its attribute ``shared`` says what was left out.
 
     Parameters
     ----------
     trace : InferenceData
     draws : int, optional
-        Keep at most so many draws per chain: every n-th. All by default.
-    every, times : int, or sequence of times, optional
-        Keep the posterior at every n-th of its times, or at these.
+        Keep at most this many draws per chain: every n-th. All by default.
+    every : int
+        Keep the posterior at every n-th of its times.
+    times : sequence, optional
+        Keep the posterior at these times instead.
     dtype : {"float32", "float64"}
-        Of the draws that are kept.
+        Type of the draws that are kept.
 
     Returns
     -------
     InferenceData
-        Posterior, sampler statistics and log-likelihood of the draws kept, the latter two only where they are below
-        2 MiB each; the decisions as they were.
+        Posterior, sampler statistics and log-likelihood of the draws kept, the latter two only if they are below 2 MiB
+        each; the decisions are unchanged.
+
+    Raises
+    ------
+    InputError
+        If an option is not valid, or a time is not in the posterior.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.share(icb_pymc.open_trace("nb-icb-stepping"), draws=100, every=2)
+    >>> dict(trace.posterior["belief"].sizes)
+    {'chain': 4, 'draw': 100, 'time': 42, 'feature': 8}
     """
     posterior = group(trace, "posterior")
     if draws is not None and draws < 1:
@@ -47,13 +62,17 @@ def share(
     check_dtype(dtype)
     step = 1 if draws is None else -(-posterior.sizes["draw"] // draws)
     kept = _rounded(posterior.isel(draw=slice(None, None, step)), dtype)
+    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
     if "time" in kept.dims:
+        if "position" not in {*kept.variables, *kept.dims} and kept.sizes["time"] == times_of_all:
+            # Traces of `pm.sample` do not have it; from the times kept it could not be recovered if some occur twice.
+            kept = kept.assign_coords(position=("time", np.arange(times_of_all)))
         kept = kept.isel(time=positions_to_keep(posterior["time"].values, every, times))
     elif every != 1 or times is not None:
         raise InputError("the posterior of this trace has no times to choose from: leave out every and times.")
     groups, dropped = {"posterior": kept}, []
     for name in group_names(trace):
-        # The decisions stay whole and exact, so that the model can be fitted again and every metric computed.
+        # The decisions are kept in full, so that the model can be fitted again and every metric computed.
         if name in DECISION_GROUPS:
             groups[name] = group(trace, name)
         elif name != "posterior":
@@ -63,10 +82,9 @@ def share(
             dropped += [f"{name}/{variable} ({format_bytes(part[variable].nbytes)})" for variable in large]
             if len(large) < len(part.data_vars):
                 groups[name] = part.drop_vars(large)
-    times_of_all = group(trace, "constant_data").sizes.get("time", 0)
-    said = _in_words(posterior.sizes["draw"], times_of_all, kept, step, dtype, dropped)
+    description = _describe(posterior.sizes["draw"], times_of_all, kept, step, dtype, dropped)
     before = trace.attrs.get("shared")
-    attrs = {"draws": kept.sizes["draw"], "shared": f"{before}; then {said}" if before else said}
+    attrs = {"draws": kept.sizes["draw"], "shared": f"{before}; then {description}" if before else description}
     return from_groups(groups, dict(trace.attrs) | attrs)
 
 
@@ -74,7 +92,7 @@ def _rounded(dataset: xr.Dataset, dtype: str) -> xr.Dataset:
     return dataset.map(lambda values: values.astype(dtype) if values.dtype.kind == "f" else values, keep_attrs=True)
 
 
-def _in_words(draws: int, times: int, kept: xr.Dataset, step: int, dtype: str, dropped: list[str]) -> str:
+def _describe(draws: int, times: int, kept: xr.Dataset, step: int, dtype: str, dropped: list[str]) -> str:
     words = [f"{kept.sizes['draw']} of {draws} draws of each of {kept.sizes['chain']} chains"]
     words[0] += f" (every {_ordinal(step)})" if step > 1 else ""
     if "time" in kept.dims:

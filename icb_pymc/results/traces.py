@@ -14,13 +14,35 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, group_names, read_groups
+from icb_pymc.results.posterior import kept_positions
 
 SCHEMA_VERSION = 1
 IN_JSON = ("hyperparameters", "versions")
 
 
 def write_trace(result: InferenceData, path: str | Path) -> None:
-    """Write a result as netCDF; the old file stays whole until the new one is complete."""
+    """Write a trace as netCDF; an existing file is replaced only when the new one is complete.
+
+    Parameters
+    ----------
+    result : InferenceData
+    path : path
+        Must end in ``.nc``.
+
+    Raises
+    ------
+    InputError
+        If the path does not end in ``.nc``, the file cannot be written, or the result contains Python objects.
+
+    Examples
+    --------
+    >>> import icb_pymc, tempfile
+    >>> trace = icb_pymc.share(icb_pymc.open_trace("nb-icb-stepping"), draws=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     icb_pymc.write_trace(trace, f"{folder}/trace.nc")
+    ...     icb_pymc.read_trace(f"{folder}/trace.nc").attrs["model"]
+    'nb_icb'
+    """
     if Path(path).suffix != ".nc":
         raise InputError(f"{path}: traces are netCDF files and end in .nc.")
     content = as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
@@ -29,7 +51,30 @@ def write_trace(result: InferenceData, path: str | Path) -> None:
 
 
 def read_trace(path: str | Path) -> InferenceData:
-    """Read a trace, whichever PyMC line wrote it; nothing in it is trusted before it is checked."""
+    """Read a trace, whichever PyMC line wrote it; its contents are checked first.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    InferenceData (DataTree on PyMC 6)
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, or is not a trace.
+
+    Examples
+    --------
+    >>> import icb_pymc, tempfile
+    >>> trace = icb_pymc.share(icb_pymc.open_trace("nb-icb-stepping"), draws=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     icb_pymc.write_trace(trace, f"{folder}/trace.nc")
+    ...     icb_pymc.read_trace(f"{folder}/trace.nc").posterior.sizes["draw"]
+    10
+    """
     source = existing(path)
     check_netcdf(source)
     try:
@@ -54,7 +99,7 @@ def check_trace(result: InferenceData, source: str = "this result") -> None:
                 raise InputError(f"{source} is not a trace: its {name} has no '{variable}'.")
     decisions = group(result, "constant_data").assign(chosen=group(result, "observed_data")["chosen"])
     with warnings.catch_warnings():
-        # Said when the model was fitted.
+        # These warnings were given when the model was fitted.
         warnings.simplefilter("ignore", InputWarning)
         validate(decisions, f"{source}, the decisions inside")
     _check_labels(group(result, "posterior"), decisions, source)
@@ -94,13 +139,28 @@ def _check_labels(posterior: xr.Dataset, decisions: xr.Dataset, source: str) -> 
         known, labels = decisions[dim].values, posterior[dim].values if dim in posterior.coords else None
         if labels is None or not np.isin(labels, known).all() or (dim == "feature" and len(labels) != len(known)):
             raise InputError(f"{source} is not a trace: its posterior has another '{dim}' than its decisions.")
+    _check_positions(posterior, decisions["time"].values, source)
+
+
+def _check_positions(posterior: xr.Dataset, time: np.ndarray, source: str) -> None:
+    """Positions of the times kept among the decisions, if there are any: in order, and at the same times."""
+    positions = kept_positions(posterior)
+    if positions is None:
+        return
+    is_valid = positions.dtype.kind in "iu"
+    if is_valid:
+        kept = positions.astype(np.int64)
+        is_valid = bool((np.diff(kept) > 0).all() and kept[0] >= 0 and kept[-1] < len(time))
+        is_valid = is_valid and np.array_equal(time[kept], posterior["time"].values)
+    if not is_valid:
+        raise InputError(f"{source} is not a trace: the 'position' of its times is not where its decisions have them.")
 
 
 def _check_json(attrs: dict[str, Any], source: str) -> None:
     for name in IN_JSON:
         try:
-            told = json.loads(attrs.get(name, "{}"))
+            value = json.loads(attrs.get(name, "{}"))
         except (TypeError, ValueError, RecursionError):
-            told = None
-        if not isinstance(told, dict):
+            value = None
+        if not isinstance(value, dict):
             raise InputError(f"{source} is not a trace: its attribute '{name}' is not a JSON object.")

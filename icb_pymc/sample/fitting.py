@@ -172,6 +172,7 @@ def fit(
         posterior = outcome.groups["posterior"]
         if fits_in(posterior, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
             outcome.groups.update(pointwise_groups(graph, posterior, decisions))
+    outcome.groups["posterior"] = kept.with_positions(outcome.groups["posterior"])
     if not keep_latents:
         outcome.groups["posterior"] = outcome.groups["posterior"].drop_vars(NOISE, errors="ignore")
     attrs = {

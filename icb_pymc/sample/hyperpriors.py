@@ -14,6 +14,8 @@ from icb_pymc.errors import InputError
 
 # Standard deviation of the logarithm: a factor of 2.7 either way at one standard deviation, and of 7 at two.
 LOG_SD = 1.0
+# The priors as a trace describes them: of a number or a vector, and of the scale of a matrix.
+PRIOR, SCALE_PRIOR = f"LogNormal(log median, {LOG_SD:g})", f"LogNormal(0, {LOG_SD:g})"
 
 
 def declare_with_priors(
@@ -49,14 +51,28 @@ def declare_with_priors(
 
 
 def describe_priors(values: dict[str, Any], learn: Sequence[str]) -> dict[str, Any]:
-    """Hyperparameters with the priors in place of those that are learnt, for the attributes of a trace."""
+    """Hyperparameters with the priors instead of those that are learnt, as `learnt_hyperparameters` reads them."""
     described = dict(values)
     for name in learn:
         if np.ndim(values[name]) == 2:
-            described[name] = {"matrix": values[name], "times": f"LogNormal(0, {LOG_SD:g})"}
+            described[name] = {"matrix": values[name], "times": SCALE_PRIOR}
         elif values[name] is not None:
-            described[name] = {"median": values[name], "prior": f"LogNormal(log median, {LOG_SD:g})"}
+            described[name] = {"median": values[name], "prior": PRIOR}
     return described
+
+
+def learnt_hyperparameters(stored: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The values that `describe_priors` described, and the names of those that were learnt, as `fit` was given them."""
+    values, learn = dict(stored), []
+    for name, value in stored.items():
+        if not isinstance(value, dict):
+            continue
+        centre, prior = ("matrix", {"times": SCALE_PRIOR}) if "matrix" in value else ("median", {"prior": PRIOR})
+        if value != prior | {centre: value.get(centre)}:
+            raise InputError(f"the prior of '{name}' of this trace, {value}, is not one that `fit(learn=...)` makes.")
+        values[name] = value[centre]
+        learn.append(name)
+    return values, learn
 
 
 def _declare_learning(

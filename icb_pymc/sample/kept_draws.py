@@ -104,3 +104,13 @@ class KeptDraws:
         if belief is not None:
             posterior = posterior.assign(belief=(("chain", "draw", "time", "feature"), belief))
         return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior
+
+    def with_positions(self, posterior: xr.Dataset) -> xr.Dataset:
+        """The posterior with the coordinate `position`: where each time kept is among the decisions.
+
+        Times alone do not say that where several decisions were made at the same time. A model that has something
+        called `position` keeps that instead.
+        """
+        if "time" not in posterior.dims or "position" in {*posterior.variables, *posterior.dims}:
+            return posterior
+        return posterior.assign_coords(position=("time", self.index))

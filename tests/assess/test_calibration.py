@@ -1,5 +1,6 @@
-"""A right model passes the check, and a wrong one is caught."""
+"""A correct model passes the check, and a wrong one does not."""
 
+import logging
 from functools import partial
 
 import numpy as np
@@ -37,12 +38,12 @@ def delta_rule(decisions, *, rate=0.1, biased=1.0, inflation=1.0, loss=1.0):
     return model
 
 
-def test_the_result_is_the_same_whatever_the_jobs_and_goes_from_file_to_picture(tmp_path, capsys):
+def test_the_result_does_not_depend_on_the_number_of_jobs_and_can_be_drawn(tmp_path, capsys):
     path = write(tmp_path, "plain", PLAIN)
     one, two = (check(path, **SMALL, jobs=jobs, seed=3) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.places, two.places)
-    assert one.places.shape == (12, 3 + 6 + 1)
-    assert ((one.places > 0) & (one.places < 1)).all(axis=None)
+    np.testing.assert_array_equal(one.relative_ranks, two.relative_ranks)
+    assert one.relative_ranks.shape == (12, 3 + 6 + 1)
+    assert ((one.relative_ranks > 0) & (one.relative_ranks < 1)).all(axis=None)
     options = [word for name, value in SMALL.items() for word in (f"--{name}", str(value))]
     picture = tmp_path / "check.png"
     assert main(["check", path, *options, "--seed", "3", "--jobs", "1", "-o", str(picture)]) == 0
@@ -50,7 +51,7 @@ def test_the_result_is_the_same_whatever_the_jobs_and_goes_from_file_to_picture(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_is_wrong_with_the_declaration_exits_with_1_and_bad_input_with_2(tmp_path, capsys):
+def test_a_wrong_declaration_exits_with_1_and_bad_input_with_2(tmp_path, capsys):
     path = write(
         tmp_path, "turned", PLAIN.replace('belief, dims=("time", "feature")', 'belief.T, dims=("feature", "time")')
     )
@@ -63,7 +64,7 @@ def test_what_is_wrong_with_the_declaration_exits_with_1_and_bad_input_with_2(tm
         check(path, replicates=3)
 
 
-def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
+def test_a_model_that_reads_choices_itself_is_declared_again_for_each_log():
     def by_hand(decisions):
         with decisions_model(decisions) as model:
             weights = pm.Normal("weights", 0, 1, dims="feature")
@@ -81,6 +82,22 @@ def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
         assert Replicates(declare, declared, arrivals, 60, 0, {})._can_be_given_choices() is can
 
 
+def test_the_level_of_the_pymc_logger_is_restored_also_after_an_error(tmp_path, monkeypatch):
+    path, logger = write(tmp_path, "plain", PLAIN), logging.getLogger("pymc")
+    monkeypatch.setattr(logger, "level", logging.WARNING)
+    check(path, **SMALL, jobs=1)
+    assert logger.level == logging.WARNING
+
+    def fail(self, replicate):
+        assert logger.level == logging.ERROR
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Replicates, "infer", fail)
+    with pytest.raises(KeyboardInterrupt):
+        check(path, **SMALL, jobs=1)
+    assert logger.level == logging.WARNING
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "where", "words"),
@@ -90,9 +107,9 @@ def test_choices_that_were_read_by_hand_are_not_swapped_but_declared_anew():
         ({"biased": 0.2}, "belief", "wrong: inference does not agree"),
     ],
 )
-def test_a_right_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_is_caught(fault, where, words):
-    found = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
-    assert found.problems == ()
-    assert found.passed == (not fault)
-    assert any(name.startswith(where) for name in found.wrong or [""])
-    assert words in str(found)
+def test_a_correct_learner_passes_and_one_with_a_biased_update_or_too_wide_a_prior_fails(fault, where, words):
+    result = check(delta_rule, replicates=32, steps=15, draws=100, hyperparameters=fault)
+    assert result.problems == ()
+    assert result.passed == (not fault)
+    assert any(name.startswith(where) for name in result.wrong or [""])
+    assert words in str(result)

@@ -1,3 +1,7 @@
+import inspect
+import warnings
+
+import arviz as az
 import numpy as np
 import pytest
 import xarray as xr
@@ -37,7 +41,7 @@ def exact_leave_one_out(decisions):
     return np.array([np.logaddexp.reduce(whole) - np.logaddexp.reduce(whole - row) for row in each])
 
 
-def test_leaving_out_each_choice_is_as_refitting_without_it(fits, decisions):
+def test_leaving_out_each_choice_is_the_same_as_refitting_without_it(fits, decisions):
     table = compare(fits)
     exact = exact_leave_one_out(decisions)
     assert table.loc["b_irl", "elpd"] == pytest.approx(exact.sum(), abs=0.1)
@@ -47,14 +51,29 @@ def test_leaving_out_each_choice_is_as_refitting_without_it(fits, decisions):
     np.testing.assert_allclose(np.log(left_out), exact, atol=0.1)
 
 
-def test_the_table_is_sorted_and_of_a_model_without_parameters_all_is_known(fits):
+def test_the_table_is_sorted_and_exact_for_a_model_without_parameters(fits):
     table = compare(fits)
     assert (np.diff(table["elpd"]) <= 0).all()
-    assert table["difference"].iloc[0] == table["se_difference"].iloc[0] == 0
+    assert table["elpd_diff"].iloc[0] == table["dse"].iloc[0] == 0
+    assert (table["elpd_diff"].iloc[1:] > 0).all()
     known = float(group(fits["baseline"], "log_likelihood")["chosen"].sum())
     assert table.loc["baseline", "elpd"] == pytest.approx(known)
     assert table.loc["baseline", "p_loo"] == pytest.approx(0)
     assert 0 < table.loc["b_irl", "p_loo"] < 2
+
+
+def test_differences_are_those_of_arviz_and_positive_for_worse_models(fits):
+    """ArviZ counts them upwards from the best model before 1.0, and downwards since."""
+    two = {name: fits[name] for name in ("b_irl", "nb_icb")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Since 1.0 it rounds by default.
+        exact = {"round_to": "none"} if "round_to" in inspect.signature(az.compare).parameters else {}
+        expected = az.compare(two, **exact)
+    table = compare(two)
+    assert table.index.tolist() == expected.index.tolist()
+    assert table["elpd_diff"].iloc[1] == pytest.approx(abs(float(expected["elpd_diff"].iloc[1])), abs=0.02)
+    assert table["dse"].iloc[1] == pytest.approx(float(expected["dse"].iloc[1]), abs=0.02)
 
 
 def test_forecasts_are_compared_from_traces_alone(fits):
@@ -96,8 +115,8 @@ def test_the_command_line_compares_and_cautions(fits, tmp_path, capsys):
     assert main(["compare", *paths, "--start", "5"]) == 2
 
 
-def test_choices_that_all_draws_hold_certain_have_a_score():
-    """Their log probabilities differ in the tenth digit, of which importance sampling makes no number."""
+def test_choices_that_are_certain_in_all_draws_have_a_score():
+    """Their log probabilities differ only in the tenth digit, where importance sampling fails."""
     rng = np.random.default_rng(0)
     certain = -1e-10 * rng.random((2, 200))
     certain[0, 0] = -2e-10

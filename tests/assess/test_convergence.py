@@ -9,11 +9,11 @@ from icb_pymc.assess.convergence import bulk_ess, convergence, is_constant, mcse
 def test_rank_rhat_is_the_one_of_arviz_for_every_component():
     rng = np.random.default_rng(0)
     draws = rng.standard_t(3, size=(4, 101, 2, 3)) + np.arange(4)[:, None, None, None] * np.array([0.0, 0.1, 1.0])
-    found = rank_rhat(xr.DataArray(draws, dims=("chain", "draw", "time", "feature")))
-    assert found.dims == ("time", "feature")
+    computed = rank_rhat(xr.DataArray(draws, dims=("chain", "draw", "time", "feature")))
+    assert computed.dims == ("time", "feature")
     expected = [[az.rhat(draws[:, :, t, i]) for i in range(3)] for t in range(2)]
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
-    assert (found[:, 2] > 1.05).all()
+    np.testing.assert_allclose(computed, expected, rtol=1e-10)
+    assert (computed[:, 2] > 1.05).all()
 
 
 @pytest.mark.parametrize("correlation", [-0.6, 0.0, 0.9])
@@ -32,17 +32,17 @@ def test_effective_sizes_and_errors_are_those_of_arviz_for_every_component(ours,
     draws = rng.normal(size=(4, 101, 6))
     for t in range(1, 101):
         draws[:, t] += correlation * draws[:, t - 1]
-    # Chains that have not met: their correlations never end.
+    # Chains that have not converged: their autocorrelations never end.
     draws[0, :, 5] += 2.0
-    found = ours(xr.DataArray(draws, dims=("chain", "draw", "feature")))
-    np.testing.assert_allclose(found, [theirs(draws[:, :, i]) for i in range(6)], rtol=1e-10)
+    computed = ours(xr.DataArray(draws, dims=("chain", "draw", "feature")))
+    np.testing.assert_allclose(computed, [theirs(draws[:, :, i]) for i in range(6)], rtol=1e-10)
 
 
-def test_more_components_than_one_block_come_out_in_their_places():
+def test_more_components_than_one_block_keep_their_positions():
     draws = np.random.default_rng(2).normal(size=(2, 20, 300, 4))
     draws[1, :, 290, 3] += 5.0
-    found = rank_rhat(xr.DataArray(draws, dims=("chain", "draw", "time", "feature")))
-    assert np.unravel_index(found.values.argmax(), found.shape) == (290, 3)
+    computed = rank_rhat(xr.DataArray(draws, dims=("chain", "draw", "time", "feature")))
+    assert np.unravel_index(computed.values.argmax(), computed.shape) == (290, 3)
 
 
 def test_what_never_changes_is_constant_and_chains_stuck_apart_are_not():
@@ -55,12 +55,12 @@ def test_what_never_changes_is_constant_and_chains_stuck_apart_are_not():
     assert tail_ess(draws)[0] == 40
 
 
-def test_all_at_once_is_the_same_as_one_by_one_also_where_draws_repeat():
+def test_convergence_is_the_same_as_its_parts_also_with_repeated_draws():
     draws = np.random.default_rng(4).normal(size=(3, 30, 5)).round(1)
     draws = xr.DataArray(draws, dims=("chain", "draw", "feature"), coords={"feature": list("abcde")})
-    found = convergence(draws)
+    computed = convergence(draws)
     for name, of in {"rhat": rank_rhat, "ess_bulk": bulk_ess, "ess_tail": tail_ess}.items():
-        xr.testing.assert_equal(found[name], of(draws))
-    np.testing.assert_allclose(found["mcse"] * draws.std(("chain", "draw"), ddof=1), mcse_of_mean(draws))
-    assert float(convergence(draws[:, :, 0])["rhat"]) == found["rhat"][0]
-    np.testing.assert_allclose(found["rhat"], [az.rhat(draws.values[:, :, i]) for i in range(5)])
+        xr.testing.assert_equal(computed[name], of(draws))
+    np.testing.assert_allclose(computed["mcse"] * draws.std(("chain", "draw"), ddof=1), mcse_of_mean(draws))
+    assert float(convergence(draws[:, :, 0])["rhat"]) == computed["rhat"][0]
+    np.testing.assert_allclose(computed["rhat"], [az.rhat(draws.values[:, :, i]) for i in range(5)])

@@ -41,32 +41,32 @@ def trace_of(belief, stats=None, **attrs):
 def test_chains_that_agree_have_converged_and_constant_components_are_left_out_and_counted():
     belief = chains()
     belief[:, :, 0] = -0.5
-    found = diagnose(trace_of(belief))
-    assert found.converged
-    assert found.blocks.loc["belief", ["components", "constant"]].tolist() == [10, 2]
-    assert found.blocks.loc["belief", "R-hat"] < 1.01
-    assert "converged: the chains agree" in str(found)
-    assert not any("2001-01-01" in place for _, place in found.worst.index)
+    diagnosis = diagnose(trace_of(belief))
+    assert diagnosis.converged
+    assert diagnosis.blocks.loc["belief", ["components", "constant"]].tolist() == [10, 2]
+    assert diagnosis.blocks.loc["belief", "R-hat"] < 1.01
+    assert "converged: the chains agree" in str(diagnosis)
+    assert not any("2001-01-01" in component for _, component in diagnosis.worst.index)
 
 
-def test_a_chain_elsewhere_is_found_and_the_component_named_by_date_and_feature():
+def test_a_chain_that_differs_is_detected_and_the_component_named_by_date_and_feature():
     belief = chains()
     belief[2, :, 3, 1] += 3.0
-    found = diagnose(trace_of(belief))
-    assert not found.converged
-    assert found.worst.index[0] == ("belief", "time 2001-04-01, feature inr")
-    assert found.worst["position"].iloc[0] == (3, 1)
-    assert "have not met" in found.verdict
-    assert any("another sampler" in line for line in found.advice)
+    diagnosis = diagnose(trace_of(belief))
+    assert not diagnosis.converged
+    assert diagnosis.worst.index[0] == ("belief", "time 2001-04-01, feature inr")
+    assert diagnosis.worst["position"].iloc[0] == (3, 1)
+    assert "have not converged to the same distribution" in diagnosis.verdict
+    assert any("another sampler" in line for line in diagnosis.advice)
 
 
-def test_too_few_effective_draws_ask_for_as_many_more_as_are_needed():
-    found = diagnose(trace_of(chains(draws=3000, correlation=0.9)))
-    least = found.blocks.loc["belief", ["bulk ESS", "tail ESS"]].min()
-    assert found.converged == (least >= 400 and found.blocks.loc["belief", "R-hat"] < 1.01)
+def test_with_too_few_effective_draws_the_advice_is_how_many_more_to_make():
+    diagnosis = diagnose(trace_of(chains(draws=3000, correlation=0.9)))
+    least = diagnosis.blocks.loc["belief", ["bulk ESS", "tail ESS"]].min()
+    assert diagnosis.converged == (least >= 400 and diagnosis.blocks.loc["belief", "R-hat"] < 1.01)
     short = diagnose(trace_of(chains(draws=60)))
     assert not short.converged
-    (line,) = [line for line in short.advice if "take more draws" in line]
+    (line,) = [line for line in short.advice if "use more draws" in line]
     asked = int(line.split("about ")[1].split(" ")[0])
     least = short.blocks.loc["belief", ["bulk ESS", "tail ESS"]].min()
     assert asked >= 60 * 400 / least
@@ -80,10 +80,10 @@ def test_too_few_effective_draws_ask_for_as_many_more_as_are_needed():
         ({"method": "estimate"}, "point estimate, not a posterior"),
     ],
 )
-def test_what_is_no_posterior_is_not_converged_and_says_so(change, sentence):
-    found = diagnose(trace_of(chains(number=1), **change))
-    assert not found.converged
-    assert sentence in found.verdict
+def test_an_approximation_is_never_converged_and_the_verdict_says_why(change, sentence):
+    diagnosis = diagnose(trace_of(chains(number=1), **change))
+    assert not diagnosis.converged
+    assert sentence in diagnosis.verdict
 
 
 def test_one_chain_few_draws_or_no_numbers_have_not_converged():
@@ -94,37 +94,37 @@ def test_one_chain_few_draws_or_no_numbers_have_not_converged():
     assert "too few" in diagnose(trace_of(chains(draws=5))).verdict
     broken = chains()
     broken[0, 0, 0, 0] = np.nan
-    found = diagnose(trace_of(broken))
-    assert not found.converged
-    assert "not finite" in found.verdict
+    diagnosis = diagnose(trace_of(broken))
+    assert not diagnosis.converged
+    assert "not finite" in diagnosis.verdict
     with pytest.raises(InputError, match="no draws"):
         diagnose(from_groups({"posterior": xr.Dataset()}, ATTRS))
 
 
-def test_steps_are_told_by_chain_and_their_troubles_said():
+def test_sampler_statistics_are_reported_by_chain_with_warnings():
     belief = chains()
     accept = np.full(belief.shape[:2], 0.9)
     accept[3] = 0.1
     diverging = np.zeros(belief.shape[:2], bool)
     diverging[1, :7] = True
     stats = {"hmc_accept": accept, "hyper_accept": np.full_like(accept, np.nan), "diverging": diverging}
-    found = diagnose(trace_of(belief, stats, interrupted=1))
-    np.testing.assert_allclose(found.acceptance.loc["hmc_accept"], [0.9, 0.9, 0.9, 0.1])
-    assert found.acceptance.loc["divergences"].tolist() == [0, 7, 0, 0]
-    assert "hyper_accept" not in found.acceptance.index
-    said = "\n".join(found.advice)
+    diagnosis = diagnose(trace_of(belief, stats, interrupted=1))
+    np.testing.assert_allclose(diagnosis.acceptance.loc["hmc_accept"], [0.9, 0.9, 0.9, 0.1])
+    assert diagnosis.acceptance.loc["divergences"].tolist() == [0, 7, 0, 0]
+    assert "hyper_accept" not in diagnosis.acceptance.index
+    said = "\n".join(diagnosis.advice)
     assert "7 divergences" in said
     assert "hmc_accept is 0.10 in chain 3" in said
     assert "interrupted" in said
 
 
-def test_the_kernel_of_the_paper_is_cautioned_against_even_where_chains_agree():
-    found = diagnose(trace_of(chains(), kernel="paper"))
-    assert found.converged
-    assert any("does not leave the posterior invariant" in line for line in found.advice)
+def test_the_kernel_of_the_paper_gets_a_warning_even_if_chains_agree():
+    diagnosis = diagnose(trace_of(chains(), kernel="paper"))
+    assert diagnosis.converged
+    assert any("does not leave the posterior invariant" in line for line in diagnosis.advice)
 
 
-def test_exit_codes_tell_converged_not_converged_and_no_trace(tmp_path, capsys):
+def test_exit_codes_for_converged_not_converged_and_no_trace(tmp_path, capsys):
     good, bad = (str(tmp_path / name) for name in ("good.nc", "bad.nc"))
     write_trace(trace_of(chains()), good)
     write_trace(trace_of(chains(draws=20)), bad)
@@ -138,15 +138,15 @@ def test_exit_codes_tell_converged_not_converged_and_no_trace(tmp_path, capsys):
 
 
 def test_a_real_trace_is_diagnosed_from_its_file_alone(trace):
-    found = diagnose(trace)
-    assert set(found.blocks.index) == {"belief", "rho"}
-    assert {"hmc_accept", "hmc_steps", "|hmc_energy_error|"} <= set(found.acceptance.index)
-    assert found.choices is not None
-    assert "calibration error" in str(found)
+    diagnosis = diagnose(trace)
+    assert set(diagnosis.blocks.index) == {"belief", "rho"}
+    assert {"hmc_accept", "hmc_steps", "|hmc_energy_error|"} <= set(diagnosis.acceptance.index)
+    assert diagnosis.choices is not None
+    assert "calibration error" in str(diagnosis)
     np.testing.assert_allclose(
-        found.worst["mean"].iloc[0],
-        group(trace, "posterior")[found.worst.index[0][0]]
-        .values[(slice(None), slice(None), *found.worst["position"].iloc[0])]
+        diagnosis.worst["mean"].iloc[0],
+        group(trace, "posterior")[diagnosis.worst.index[0][0]]
+        .values[(slice(None), slice(None), *diagnosis.worst["position"].iloc[0])]
         .mean(),
     )
 

@@ -20,34 +20,34 @@ def by_brute_force(decisions, paths, alpha=None, seed=0):
     """NB-ICB's forecasts from draws of the prior (and of alpha ~ Gamma(5, 1)), weighted by the choices so far."""
     rng = np.random.default_rng(seed)
     alpha = rng.gamma(5.0, size=(paths, 1)) if alpha is None else alpha
-    belief, weight, found = np.zeros((paths, 2)), np.zeros(paths), []
+    belief, weight, scores = np.zeros((paths, 2)), np.zeros(paths), []
     for t in range(decisions.sizes["time"]):
         belief = belief + np.sqrt(5e-3) * rng.normal(size=belief.shape)
         rho = belief + np.sqrt(5e-3) * rng.normal(size=belief.shape)
         utility = alpha * rho @ decisions["context"].values[t].T
         utility[:, ~decisions["available"].values[t].astype(bool)] = -np.inf
         each = utility[:, int(decisions["chosen"][t])] - np.logaddexp.reduce(utility, axis=1)
-        found.append(np.logaddexp.reduce(weight + each) - np.logaddexp.reduce(weight))
+        scores.append(np.logaddexp.reduce(weight + each) - np.logaddexp.reduce(weight))
         weight += each
-    return np.array(found)
+    return np.array(scores)
 
 
 def test_forecasts_of_nb_icb_are_those_of_brute_force(decisions):
-    found = one_step_ahead("nb_icb", decisions, NB_ICB, start=0)
-    np.testing.assert_allclose(found, by_brute_force(decisions, 200_000, alpha=5.0), atol=0.03)
+    scores = one_step_ahead("nb_icb", decisions, NB_ICB, start=0)
+    np.testing.assert_allclose(scores, by_brute_force(decisions, 200_000, alpha=5.0), atol=0.03)
     late = one_step_ahead("nb_icb", decisions, NB_ICB, start=15)
     np.testing.assert_array_equal(late["time"], decisions["time"].values[15:])
-    np.testing.assert_array_equal(late, found[15:])
+    np.testing.assert_array_equal(late, scores[15:])
 
 
-def test_hyperparameters_with_a_prior_are_averaged_over_as_the_choices_so_far_weigh_them(decisions):
-    found = one_step_ahead("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, start=0)
-    np.testing.assert_allclose(found, by_brute_force(decisions, 200_000), atol=0.06)
-    assert 10 < found.attrs["effective_prior_draws"] < 256
+def test_hyperparameters_with_a_prior_are_averaged_over_weighted_by_earlier_choices(decisions):
+    scores = one_step_ahead("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, start=0)
+    np.testing.assert_allclose(scores, by_brute_force(decisions, 200_000), atol=0.06)
+    assert 10 < scores.attrs["effective_prior_draws"] < 256
 
 
 @pytest.mark.parametrize("model", ["b_icb", "m_fold_irl"])
-def test_choices_to_come_change_no_forecast(decisions, model):
+def test_later_choices_do_not_change_forecasts(decisions, model):
     given = {"strength": 10.0} if model == "b_icb" else {}
     available = decisions["available"].values.astype(bool)
     # Another choice at the last five decisions, where there is one.
@@ -74,12 +74,39 @@ def test_a_trace_alone_is_enough(decisions):
         forecasts_of(with_prior)
 
 
-def test_a_trace_names_a_model_but_no_file_to_be_run(decisions, tmp_path):
-    file, witness = tmp_path / "stranger.py", tmp_path / "was_run"
-    file.write_text(f"open({str(witness)!r}, 'w')\n\ndef stranger(decisions): ...\n")
+@pytest.mark.parametrize("learn", [["alpha"], ["alpha", "innovation_covariance"]])
+def test_hyperparameters_that_were_learnt_get_their_priors_again(decisions, learn):
+    given = NB_ICB | {"innovation_covariance": np.diag([5e-3, 1e-2])}
+    options = {"draws": 10, "tune": 5, "chains": 1, "cores": 1, "seed": 0, "progressbar": False}
+    trace = fit("nb_icb", decisions, given, learn=learn, **options)
+    forecasts = forecasts_of(trace, start=0)
+    assert 10 < forecasts.attrs["effective_prior_draws"] < 256
+    if learn == ["alpha"]:
+        expected = one_step_ahead("nb_icb", decisions, given | {"alpha": pm.LogNormal.dist(np.log(5.0), 1.0)}, start=0)
+        np.testing.assert_allclose(forecasts, expected, atol=0.05)
+
+
+def test_a_prior_that_a_fit_does_not_make_is_refused_in_one_sentence(decisions):
+    trace = fit("uniform", decisions, draws=1, progressbar=False)
+    trace.attrs["model"] = "nb_icb"
+    for stored in ('{"alpha": {"median": 5.0, "prior": "Gamma(1, 1)"}}', '{"alpha": {}}'):
+        trace.attrs["hyperparameters"] = stored
+        with pytest.raises(InputError, match="the prior of 'alpha' of this trace"):
+            forecasts_of(trace)
+    trace.attrs["hyperparameters"] = '{"innovation_covariance": [["a", 1.0], [1.0, "b"]]}'
+    with pytest.raises(InputError, match="'innovation_covariance' of this trace was a distribution"):
+        forecasts_of(trace)
+    trace.attrs["hyperparameters"] = '{"innovation_covariance": [[1.0, 0.0], [0.0]]}'
+    with pytest.raises(InputError, match="'innovation_covariance' of this trace is neither a number nor"):
+        forecasts_of(trace)
+
+
+def test_a_file_that_a_trace_names_as_its_model_is_not_run(decisions, tmp_path):
+    file, witness = tmp_path / "untrusted.py", tmp_path / "was_run"
+    file.write_text(f"open({str(witness)!r}, 'w')\n\ndef untrusted(decisions): ...\n")
     trace = fit("uniform", decisions, draws=1, progressbar=False)
     trace.attrs["model"] = str(file)
-    with pytest.raises(InputError, match="no name of a model"):
+    with pytest.raises(InputError, match="not a name of a model"):
         forecasts_of(trace)
     assert not witness.exists()
 

@@ -29,32 +29,32 @@ RISE = trace_of([[0.1, 0.1, 0.2, 0.5, 0.7, 0.9], [0.2, 0.2, 0.2, 0.3, 0.3, 0.9]]
 
 
 def test_the_event_belongs_to_the_window_after_it_and_the_end_of_the_window_does_not():
-    found = impact(RISE, "inr", "2002-02-27", before="300D", after="155D")
-    np.testing.assert_allclose(found.before, [0.15, 0.2] * 2)
-    np.testing.assert_allclose(found.after, [0.5, 0.3] * 2)
-    assert found.decisions == (2, 1)
+    result = impact(RISE, "inr", "2002-02-27", before="300D", after="155D")
+    np.testing.assert_allclose(result.before, [0.15, 0.2] * 2)
+    np.testing.assert_allclose(result.after, [0.5, 0.3] * 2)
+    assert result.decisions == (2, 1)
     longer = impact(RISE, "inr", "2002-02-27", before="300D", after="156D")
     np.testing.assert_allclose(longer.after, [0.6, 0.3] * 2)
     np.testing.assert_allclose(longer.change, [0.45, 0.1] * 2)
 
 
 def test_windows_past_the_ends_of_the_log_are_cut_there():
-    found = impact(RISE, "inr", "2002-02-27", before="9999D", after="9999D")
-    assert found.decisions == (3, 3)
-    np.testing.assert_allclose(found.after, [0.7, 0.5] * 2)
+    result = impact(RISE, "inr", "2002-02-27", before="9999D", after="9999D")
+    assert result.decisions == (3, 3)
+    np.testing.assert_allclose(result.after, [0.7, 0.5] * 2)
 
 
 def test_direction_and_interval_are_those_of_the_draws():
     rng = np.random.default_rng(0)
     before, change = 0.5, rng.normal(0.02, 0.02, 4_000)
     trace = trace_of(np.stack([np.full(4_000, before), before + change], axis=-1), time=DAYS[[0, 3]])
-    found = impact(trace, "inr", "2002-02-27", before="9999D", after="1D", credibility=0.8)
-    assert found.rose
-    assert found.direction == pytest.approx(np.mean(change > 0))
-    assert found.interval == pytest.approx(tuple(np.quantile(change, [0.1, 0.9])))
+    result = impact(trace, "inr", "2002-02-27", before="9999D", after="1D", ci_prob=0.8)
+    assert result.rose
+    assert result.direction == pytest.approx(np.mean(change > 0))
+    assert result.interval == pytest.approx(tuple(np.quantile(change, [0.1, 0.9])))
     mirrored = impact(trace, "age", "2002-02-27", before="9999D", after="1D")
     assert not mirrored.rose
-    assert mirrored.direction == pytest.approx(found.direction)
+    assert mirrored.direction == pytest.approx(result.direction)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_direction_and_interval_are_those_of_the_draws():
         (0.0, "it fell (probability over 99.5%)"),
     ],
 )
-def test_the_verdict_is_two_lines_that_say_as_much_as_is_known(share_rising, words):
+def test_the_summary_is_two_lines_with_a_verdict_that_fits_the_probability(share_rising, words):
     change = np.random.default_rng(0).permutation(np.where(np.arange(100) < 100 * share_rising, 0.1, -0.1))
     trace = trace_of(np.stack([np.full(100, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
     first, second = str(impact(trace, "inr", "2002-02-27", before="9999D", after="1D")).split("\n")
@@ -76,7 +76,27 @@ def test_the_verdict_is_two_lines_that_say_as_much_as_is_known(share_rising, wor
     assert second == f"Verdict: {words}, judged by 1 decisions before and 1 after."
 
 
-def test_chains_that_disagree_on_the_change_are_told():
+@pytest.mark.parametrize(
+    ("draws", "falling", "words"),
+    [
+        (1, 0, "it rose (a point estimate, without a probability)"),
+        (350, 0, "it rose (probability over 99.8%)"),
+        (5_000, 0, "it rose (probability over 99.9%)"),
+        (5_000, 1, "it rose (probability over 99.9%)"),
+        (5_000, 10, "it rose (probability 99.8%)"),
+    ],
+)
+def test_a_probability_is_never_rounded_up_to_certainty(draws, falling, words):
+    change = np.where(np.arange(draws) < falling, -0.1, 0.1)
+    trace = trace_of(np.stack([np.full(draws, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
+    posterior = group(trace, "posterior") if draws > 1 else group(trace, "posterior").isel(chain=[0])
+    assert (
+        impact(from_groups({"posterior": posterior}, {}), "inr", "2002-02-27", before="9999D", after="1D").verdict
+        == words
+    )
+
+
+def test_chains_that_disagree_on_the_change_are_reported():
     rng = np.random.default_rng(1)
     trace = trace_of(np.stack([np.full(200, 0.3), 0.5 + 0.01 * rng.normal(size=200)], axis=-1), time=DAYS[[0, 3]])
     posterior = group(trace, "posterior")
@@ -93,25 +113,25 @@ def test_chains_that_disagree_on_the_change_are_told():
 
 def test_no_change_at_all_is_neither_rise_nor_fall():
     trace = trace_of([[0.3] * 6] * 50)
-    found = impact(trace, "inr", "2002-02-27", before="300D", after="300D")
-    assert found.direction == 0
-    assert "not clear" in str(found)
+    result = impact(trace, "inr", "2002-02-27", before="300D", after="300D")
+    assert result.direction == 0
+    assert "not clear" in str(result)
 
 
 def test_numbered_decisions_take_numbers():
     trace = trace_of([[0.1, 0.1, 0.2, 0.5, 0.7, 0.9]] * 2, time=np.arange(1, 7))
-    found = impact(trace, "inr", "4", before=2, after="2")
-    np.testing.assert_allclose(found.change, [0.45] * 4)
-    assert "around t = 4" in str(found)
+    result = impact(trace, "inr", "4", before=2, after="2")
+    np.testing.assert_allclose(result.change, [0.45] * 4)
+    assert "around t = 4" in str(result)
 
 
 def test_a_posterior_that_keeps_fewer_times_is_judged_by_those_and_counts_all_decisions():
     shares = [[0.1, 0.1, 0.2, 0.5, 0.7, 0.9]]
     thinned = trace_of(shares, time=np.arange(1, 7), kept=slice(None, None, 2))
-    found = impact(thinned, "inr", 4, before=3, after=3)
-    np.testing.assert_allclose(found.before, [0.15] * 2)
-    np.testing.assert_allclose(found.after, [0.7] * 2)
-    assert found.decisions == (3, 3)
+    result = impact(thinned, "inr", 4, before=3, after=3)
+    np.testing.assert_allclose(result.before, [0.15] * 2)
+    np.testing.assert_allclose(result.after, [0.7] * 2)
+    assert result.decisions == (3, 3)
     # The last decision was not kept, but it is in the log.
     with pytest.raises(InputError, match="window after the event holds no decision"):
         impact(thinned, "inr", 6, before=3, after=3)
@@ -121,9 +141,9 @@ def test_a_posterior_that_keeps_fewer_times_is_judged_by_those_and_counts_all_de
 def test_a_trace_alone_is_enough(trace):
     posterior = from_groups({"posterior": group(trace, "posterior")}, {})
     options = {"before": "365D", "after": "365D"}
-    found, alone = (impact(t, "feature_1", "2002-08-24", **options) for t in (trace, posterior))
-    np.testing.assert_array_equal(found.change, alone.change)
-    assert len(found.change) == 240
+    result, alone = (impact(t, "feature_1", "2002-08-24", **options) for t in (trace, posterior))
+    np.testing.assert_array_equal(result.change, alone.change)
+    assert len(result.change) == 240
 
 
 @pytest.mark.parametrize(
@@ -136,9 +156,9 @@ def test_a_trace_alone_is_enough(trace):
         (("inr", "2002-02-27"), {"before": "12h"}, "the window before the event holds no decision"),
         (("inr", "2001-01-01"), {}, "the window before the event holds no decision"),
         (("inr", "2002-02-27"), {"after": "730"}, "after '730': the decisions are dated"),
-        (("inr", "2002-02-27"), {"credibility": 90}, "strictly between 0 and 1"),
+        (("inr", "2002-02-27"), {"ci_prob": 90}, "ci_prob=90: give a number above 0 and at most 1"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(arguments, options, sentence):
+def test_invalid_arguments_are_refused(arguments, options, sentence):
     with pytest.raises(InputError, match=sentence):
         impact(RISE, *arguments, **({"before": "365D", "after": "365D"} | options))

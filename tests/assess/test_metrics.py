@@ -5,7 +5,6 @@ import xarray as xr
 from icb_pymc.assess.metrics import action_divergence, belief_error, coverage, relative_importance, reward_error
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import from_groups, group
-from icb_pymc.results.posterior import at_times_of
 
 
 def test_relative_importance_is_the_share_of_absolute_weights():
@@ -39,24 +38,24 @@ def test_coverage_is_the_share_of_true_values_inside_their_interval(small_trace)
     assert coverage(small_trace, "rho_env", 1.0) == 0.0
 
 
-def test_a_trace_of_real_decisions_has_no_error(small_trace):
+def test_errors_need_simulated_decisions(small_trace):
     real = from_groups({"posterior": group(small_trace, "posterior")}, {})
     with pytest.raises(InputError, match="only simulated ones carry the truth"):
         belief_error(real)
 
 
-def test_a_trace_without_its_decisions_takes_them_beside_it(small_trace):
-    told = divergence_trace(BELIEF_DRAWS)
+def test_decisions_may_be_given_beside_the_trace(small_trace):
+    with_alpha = divergence_trace(BELIEF_DRAWS)
     for trace, metric in (
         (small_trace, belief_error),
         (small_trace, reward_error),
         (small_trace, coverage),
-        (told, action_divergence),
+        (with_alpha, action_divergence),
     ):
         bare = from_groups({"posterior": group(trace, "posterior")}, {})
         assert metric(bare, decisions=group(trace, "constant_data")) == metric(trace)
     with pytest.raises(InputError, match="these decisions have no 'true_belief'"):
-        belief_error(small_trace, group(told, "constant_data").drop_vars("true_belief"))
+        belief_error(small_trace, group(with_alpha, "constant_data").drop_vars("true_belief"))
 
 
 def test_relative_importance_of_a_trace_is_that_of_its_beliefs_in_every_draw(small_trace):
@@ -112,12 +111,12 @@ def test_action_divergence_is_zero_at_the_truth_and_only_there():
     truth = group(divergence_trace(BELIEF_DRAWS), "constant_data")["true_belief"].values
     assert action_divergence(divergence_trace(truth[None])) == pytest.approx(0.0, abs=1e-12)
     assert action_divergence(divergence_trace(2 * truth[None])) > 0.01
-    # The same policy told by half the weights and twice the alpha.
+    # The same policy with half the weights and twice the alpha.
     halved = divergence_trace(truth[None] / 2, attrs={"hyperparameters": '{"alpha": 4.0}'})
     assert action_divergence(halved) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_action_divergence_of_scaled_weights_forgets_their_size():
+def test_action_divergence_of_scaled_weights_does_not_depend_on_their_size():
     trace, doubled = (divergence_trace(size * BELIEF_DRAWS.mean(axis=0)[None]) for size in (1, 2))
     assert action_divergence(doubled, scaled=True) == pytest.approx(action_divergence(trace, scaled=True))
     assert action_divergence(doubled) != pytest.approx(action_divergence(trace))
@@ -153,14 +152,6 @@ def test_a_posterior_may_keep_fewer_times_than_there_are_decisions():
     assert 0 <= coverage(thinned) <= 1
 
 
-def test_times_that_occur_twice_are_matched_in_order():
-    values = xr.DataArray([10, 20, 21, 30], dims="time", coords={"time": [1, 2, 2, 3]})
-    posterior = xr.DataArray([0, 0, 0], dims="time", coords={"time": [2, 2, 3]})
-    assert at_times_of(values, posterior).values.tolist() == [20, 21, 30]
-    with pytest.raises(InputError, match="times that its decisions do not have"):
-        at_times_of(values, xr.DataArray([0, 0], dims="time", coords={"time": [2, 4]}))
-
-
 def test_metrics_of_a_fit_use_the_alpha_it_was_made_with(trace, dated_decisions):
     belief = group(trace, "posterior")["belief"].mean(("chain", "draw"))
     logits = 20 * (dated_decisions["context"] * belief).sum("feature")
@@ -170,18 +161,18 @@ def test_metrics_of_a_fit_use_the_alpha_it_was_made_with(trace, dated_decisions)
     assert action_divergence(trace) == pytest.approx(expected)
 
 
-def test_what_a_trace_does_not_hold_is_said(small_trace):
+def test_errors_name_what_a_trace_does_not_contain(small_trace):
     posterior, data = group(small_trace, "posterior"), group(small_trace, "constant_data")
     static = from_groups({"posterior": posterior.drop_vars("belief"), "constant_data": data}, {})
     for metric in (belief_error, action_divergence, coverage):
-        with pytest.raises(InputError, match="no estimate of 'belief', only of rho_env"):
+        with pytest.raises(InputError, match="does not estimate 'belief', only rho_env"):
             metric(static)
     moving = from_groups({"posterior": posterior.drop_vars("rho_env"), "constant_data": data}, {})
-    with pytest.raises(InputError, match="no estimate of 'rho_env', only of belief"):
+    with pytest.raises(InputError, match="does not estimate 'rho_env', only belief"):
         reward_error(moving)
     silent = divergence_trace(BELIEF_DRAWS)
-    untold = from_groups(
+    without_alpha = from_groups(
         {"posterior": group(silent, "posterior"), "constant_data": group(silent, "constant_data").drop_attrs()}, {}
     )
-    with pytest.raises(InputError, match="do not tell the alpha"):
-        action_divergence(untold)
+    with pytest.raises(InputError, match="do not store the alpha"):
+        action_divergence(without_alpha)

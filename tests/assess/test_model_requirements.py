@@ -5,7 +5,7 @@ import pytensor.tensor as pt
 import pytest
 
 from icb_pymc import check
-from icb_pymc.assess.model_requirements import contract_problems, declare_both, small_arrivals
+from icb_pymc.assess.model_requirements import declare_both, requirement_problems, small_arrivals
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.declare.model import choose, decisions_model, is_simulated
 from icb_pymc.models import nb_icb
@@ -16,11 +16,11 @@ ARRIVALS = small_arrivals(6)
 
 def problems_of(declare, **hyperparameters):
     declared, problems = declare_both(declare, "it", ARRIVALS, 2, 0, **hyperparameters)
-    return problems or contract_problems(declared)
+    return problems or requirement_problems(declared)
 
 
 @pytest.mark.parametrize("declare", [nb_icb, b_irl])
-def test_built_in_models_keep_the_contract(declare):
+def test_built_in_models_meet_the_requirements(declare):
     assert problems_of(declare) == []
 
 
@@ -43,7 +43,7 @@ def declared(fault):
                 pm.Deterministic("belief", belief.T, dims=("feature", "time"))
             elif fault == "no dims":
                 pm.Deterministic("belief", belief)
-            elif fault != "nothing told":
+            elif fault != "nothing estimated":
                 pm.Deterministic("belief", belief, dims=("time", "feature"))
             utility = linear_utility(belief, model["context"], 1.0)
             if fault == "unobserved":
@@ -63,9 +63,9 @@ def declared(fault):
 FAULTS = {
     "dims": "in the simulation, `belief` has dims ('feature', 'time'), expected ('time', 'feature').",
     "no dims": "in the simulation, `belief` has no dims, expected ('time', 'feature').",
-    "nothing told": "in the simulation, there is neither `belief` nor `rho_env`: name what the model is to tell",
-    "no choice": "in the simulation, there is no `chosen`: say how choices are made",
-    "no return": "it gives NoneType and no pm.Model: end it with `return model`.",
+    "nothing estimated": "in the simulation, there is neither `belief` nor `rho_env`: name what the model estimates",
+    "no choice": "in the simulation, there is no `chosen`: declare how choices are made",
+    "no return": "it returns NoneType, not a pm.Model: end it with `return model`.",
     "raises": "it cannot be declared for decisions: ValueError: what a pity",
     "unobserved": "`chosen` is not observed where decisions are given",
     "other choices": "`chosen` is observed, but not as the choices that the decisions hold.",
@@ -77,19 +77,19 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_fault_is_told(fault):
+def test_each_fault_is_reported(fault):
     problems = problems_of(declared(fault))
     assert len(problems) == 1
     assert problems[0].startswith(FAULTS[fault])
 
 
-def test_what_cannot_be_simulated_is_wrong_and_what_has_no_unknowns_is_not_calibrated():
-    found = check(t_rex)
-    assert not found.passed
-    assert "cannot be declared for arrivals" in str(found)
-    assert "what was chosen is not known before anyone has chosen" in str(found)
+def test_a_model_that_cannot_be_simulated_is_wrong_and_one_without_unknowns_is_not_calibrated():
+    result = check(t_rex)
+    assert not result.passed
+    assert "cannot be declared for arrivals" in str(result)
+    assert "what was chosen is not known before anyone has chosen" in str(result)
     assert "flat prior cannot be drawn from" in str(check(b_irl, hyperparameters={"prior": "flat"}))
-    found = check(uniform)
-    assert found.passed
-    assert "nothing to calibrate" in str(found)
-    assert found.table is None
+    result = check(uniform)
+    assert result.passed
+    assert "nothing to calibrate" in str(result)
+    assert result.table is None

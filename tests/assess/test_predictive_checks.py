@@ -16,7 +16,7 @@ STEPS = 400
 
 
 def trace_with(sharpness, seed=0, alone=0):
-    """Choices among three candidates by known probabilities; those told are sharper or duller than these.
+    """Choices among three candidates by known probabilities; those in the trace are sharper or duller.
 
     The first `alone` decisions have one candidate only.
     """
@@ -28,21 +28,21 @@ def trace_with(sharpness, seed=0, alone=0):
     weights = np.where(available, np.exp(utility), 0.0)
     true = weights / weights.sum(axis=1, keepdims=True)
     chosen = (rng.random((STEPS, 1)) > np.cumsum(true, axis=1)[:, :-1]).sum(axis=1)
-    told = true**sharpness / (true**sharpness).sum(axis=1, keepdims=True)
+    stored = true**sharpness / (true**sharpness).sum(axis=1, keepdims=True)
     decisions = from_arrays(rng.normal(size=(STEPS, 3, 2)), chosen, available=available, features=["age", "inr"])
     time, feature = ({dim: decisions[dim].values} for dim in ("time", "feature"))
     groups = {
         "posterior": xr.Dataset({"rho_env": (("chain", "draw", "feature"), rng.normal(size=(2, 20, 2)))}, feature),
         "observed_data": decisions[["chosen"]],
         "constant_data": decisions.drop_vars("chosen"),
-        "choice_probabilities": xr.Dataset({"probability": (("time", "action"), told)}, time),
+        "choice_probabilities": xr.Dataset({"probability": (("time", "action"), stored)}, time),
     }
     return from_groups(groups, {"model": "mine", "method": "mcmc"})
 
 
 def test_right_probabilities_are_calibrated_and_wrong_ones_are_not():
-    found = [check_choices(trace_with(1.0, seed)).is_calibrated for seed in range(10)]
-    assert sum(found) >= 8
+    result = [check_choices(trace_with(1.0, seed)).is_calibrated for seed in range(10)]
+    assert sum(result) >= 8
     for sharpness in (0.3, 3.0):
         assert not check_choices(trace_with(sharpness)).is_calibrated
     assert "probabilities are off" in str(check_choices(trace_with(3.0)))
@@ -50,17 +50,17 @@ def test_right_probabilities_are_calibrated_and_wrong_ones_are_not():
 
 def test_accuracy_and_chance_are_those_of_decisions_with_a_choice():
     trace = trace_with(1.0, alone=100)
-    found = check_choices(trace)
+    result = check_choices(trace)
     probability = group(trace, "choice_probabilities")["probability"].values
     chosen = group(trace, "observed_data")["chosen"].values
     is_open = group(trace, "constant_data")["available"].values.sum(axis=1) > 1
     assert not is_open[:100].any()
-    assert found.accuracy == pytest.approx((probability.argmax(axis=1) == chosen)[is_open].mean())
-    assert 1 / 3 < found.chance < 1 / 2
-    assert found.over_time["count"].sum() == is_open.sum()
-    assert found.over_time["start"].iloc[0] == 1 + np.flatnonzero(is_open)[0]
-    weighted = (found.over_time["accuracy"] * found.over_time["count"]).sum() / is_open.sum()
-    assert weighted == pytest.approx(found.accuracy)
+    assert result.accuracy == pytest.approx((probability.argmax(axis=1) == chosen)[is_open].mean())
+    assert 1 / 3 < result.chance < 1 / 2
+    assert result.over_time["count"].sum() == is_open.sum()
+    assert result.over_time["start"].iloc[0] == 1 + np.flatnonzero(is_open)[0]
+    weighted = (result.over_time["accuracy"] * result.over_time["count"]).sum() / is_open.sum()
+    assert weighted == pytest.approx(result.accuracy)
 
 
 def test_the_picture_shows_the_table():

@@ -158,7 +158,7 @@ def test_every_benchmark_is_fitted_by_name_and_its_trace_read_again(model, tmp_p
     drawn = main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")])
     assert drawn == (0 if has_beliefs else 2)
     if not has_beliefs:
-        assert f"'{model}' gives no estimate of 'belief'" in capsys.readouterr().err
+        assert f"'{model}' does not estimate 'belief'" in capsys.readouterr().err
 
 
 def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path, capsys):

@@ -49,7 +49,7 @@ def test_by_default_all_agents_are_drawn_with_a_panel_for_each_feature(several):
     assert [text.get_text().strip() for text in figure.axes[0].texts] == ["guideline"]
 
 
-def test_what_cannot_be_drawn_is_refused(several, trace):
+def test_invalid_arguments_are_refused(several, trace):
     with pytest.raises(InputError, match="no agent 'Oslo' in the decisions; the agents are Bari, Rome, Turin"):
         importance_by_agent(several, agents=["Oslo"])
     with pytest.raises(InputError, match="7 agents are too many"):

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from icb_pymc.assess.impact import impact as find_impact
+from icb_pymc.assess.impact import impact as estimate_impact
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.errors import InputError
 from icb_pymc.plots.change_around_event import impact
@@ -61,7 +61,7 @@ def test_radars_show_the_decision_nearest_to_each_date(trace):
         (radar, {"at": ["2001-02-01"], "features": ["feature_0"]}, "at least three features"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(draw, options, sentence, trace):
+def test_invalid_arguments_are_refused(draw, options, sentence, trace):
     with pytest.raises(InputError, match=sentence):
         draw(trace, **options)
 
@@ -87,19 +87,19 @@ def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_tim
 @pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
 def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_change(trace, dated_decisions):
     options = {"before": "365D", "after": "365D"}
-    found = find_impact(trace, "feature_1", "2002-08-24", **options)
+    result = estimate_impact(trace, "feature_1", "2002-08-24", **options)
     course, posterior = impact(trace, "feature_1", "2002-08-24", **options).axes
     levels = [line.get_ydata() for line in course.get_lines() if len(set(line.get_ydata())) == 1]
-    assert [levels[0][0], levels[1][0]] == pytest.approx([found.before.mean(), found.after.mean()])
+    assert [levels[0][0], levels[1][0]] == pytest.approx([result.before.mean(), result.after.mean()])
     assert [text.get_text().partition(":")[0] for text in course.texts] == ["before", "after"]
     assert "2002-08-24" in course.get_title()
-    assert found.verdict in posterior.get_title()
-    assert sum(bar.get_height() for bar in posterior.patches) == len(found.change)
+    assert result.verdict in posterior.get_title()
+    assert sum(bar.get_height() for bar in posterior.patches) == len(result.change)
     drawn = posterior.get_lines()[0].get_xdata()
-    np.testing.assert_allclose(drawn, 100 * np.array(found.interval))
+    np.testing.assert_allclose(drawn, 100 * np.array(result.interval))
 
 
-def test_panels_are_laid_out_with_few_empty_places(trace):
+def test_few_panels_are_left_empty(trace):
     from icb_pymc.results.inference_data import from_groups
 
     belief = group(trace, "posterior")["belief"].isel(feature=[0, 1, 2, 3, 0, 1, 2, 3, 0])

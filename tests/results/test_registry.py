@@ -38,15 +38,15 @@ def folder(converged, tmp_path):
     return folder
 
 
-def told(folder):
+def read_json(folder):
     return json.loads((folder / "registry.json").read_text())
 
 
-def tell(folder, description):
+def write_json(folder, description):
     (folder / "registry.json").write_text(json.dumps(description))
 
 
-def test_an_entry_tells_the_file_the_data_the_commands_and_the_checks(folder):
+def test_an_entry_describes_the_file_the_data_the_commands_and_the_checks(folder):
     entry = find_entry("good", folder)
     path = folder / "good.nc"
     assert (entry.file, entry.bytes) == ("good.nc", path.stat().st_size)
@@ -80,7 +80,7 @@ def test_draws_that_are_not_numbers_do_not_pass(converged, folder, tmp_path):
     assert add(tmp_path / "nan.nc", "nan", COMMANDS, folder).checks["passed"] is False
 
 
-def test_another_file_under_the_same_name_is_noticed_before_it_is_opened(folder):
+def test_a_changed_file_is_detected_before_it_is_opened(folder):
     path = folder / "good.nc"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -103,30 +103,30 @@ def test_another_file_under_the_same_name_is_noticed_before_it_is_opened(folder)
         ("checks", {"passed": True}, "the registry says worst_rhat None"),
     ],
 )
-def test_a_registry_that_says_other_than_the_file_is_noticed(name, value, sentence, folder):
-    description = told(folder)
+def test_an_entry_that_contradicts_its_file_is_reported(name, value, sentence, folder):
+    description = read_json(folder)
     description["traces"][0][name] = value
-    tell(folder, description)
+    write_json(folder, description)
     assert any(sentence in problem for problem in verify(find_entry("good", folder), folder))
 
 
-def test_a_registered_file_that_is_no_trace_is_told(folder, dated_decisions):
+def test_a_registered_file_that_is_not_a_trace_is_reported(folder, dated_decisions):
     import hashlib
 
     dated_decisions.to_netcdf(folder / "good.nc", engine="h5netcdf")
     content = (folder / "good.nc").read_bytes()
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    tell(folder, description)
+    write_json(folder, description)
     assert "no group 'posterior'" in verify(find_entry("good", folder), folder)[0]
 
 
 @pytest.mark.parametrize("file", ["../outside.nc", "/etc/passwd", "sub/../../outside.nc", "..\\outside.nc", "link.nc"])
 def test_a_path_that_leaves_the_folder_is_refused(file, folder, converged):
     os.symlink(converged, folder / "link.nc")
-    description = told(folder)
+    description = read_json(folder)
     description["traces"][0]["file"] = file
-    tell(folder, description)
+    write_json(folder, description)
     with pytest.raises(InputError, match="is outside the folder"):
         open_trace("good", folder)
     assert main(["traces", "list", "--folder", str(folder)]) == 2
@@ -155,38 +155,38 @@ def test_a_malformed_registry_is_refused(text, sentence, folder):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"name": "No/name"}, "name 'No/name' is not one"),
-        ({"sha256": "00"}, "sha256 '00' is not one"),
-        ({"bytes": "many"}, "'bytes' is missing or of the wrong kind"),
-        ({"made_by": [1]}, "'made_by' is a list of commands"),
+        ({"name": "No/name"}, "name 'No/name' is not valid"),
+        ({"sha256": "00"}, "sha256 '00' is not valid"),
+        ({"bytes": "many"}, "'bytes' is missing or of the wrong type"),
+        ({"made_by": [1]}, "'made_by' must be a list of commands"),
         ({"data": "\x1b[2J"}, "characters that cannot be printed"),
     ],
 )
-def test_an_entry_of_the_wrong_kind_is_refused(change, sentence, folder):
-    description = told(folder)
+def test_an_invalid_entry_is_refused(change, sentence, folder):
+    description = read_json(folder)
     description["traces"][0] |= change
-    tell(folder, description)
+    write_json(folder, description)
     with pytest.raises(InputError, match=sentence):
         read_registry(folder)
 
 
 def test_the_same_name_twice_is_refused(folder, converged):
-    description = told(folder)
+    description = read_json(folder)
     description["traces"] *= 2
-    tell(folder, description)
-    with pytest.raises(InputError, match="'good' is there twice"):
+    write_json(folder, description)
+    with pytest.raises(InputError, match="'good' is listed twice"):
         read_registry(folder)
 
 
 @pytest.mark.parametrize(
     ("name", "commands", "sentence"),
     [
-        ("good", COMMANDS, "has a 'good' already"),
+        ("good", COMMANDS, "already has a 'good'"),
         ("../good", COMMANDS, "use lower-case letters"),
-        ("other", [], "say how the trace can be made again"),
+        ("other", [], "say how the trace can be reproduced"),
     ],
 )
-def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sentence, folder, converged):
+def test_a_refused_trace_leaves_the_registry_unchanged(name, commands, sentence, folder, converged):
     before = (folder / "registry.json").read_bytes()
     with pytest.raises(InputError, match=sentence):
         add(converged, name, commands, folder)
@@ -194,10 +194,10 @@ def test_what_cannot_be_added_leaves_the_registry_as_it_was(name, commands, sent
     assert sorted(path.name for path in folder.iterdir()) == ["good.nc", "registry.json"]
 
 
-def test_where_there_is_no_registry_it_is_said(tmp_path, monkeypatch):
+def test_a_missing_registry_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(icb_pymc, "__file__", str(tmp_path / "site" / "icb_pymc" / "__init__.py"))
-    with pytest.raises(InputError, match=r"there is no traces/registry\.json here"):
+    with pytest.raises(InputError, match=r"there is no traces/registry\.json in the current folder"):
         registry_folder()
     with pytest.raises(InputError, match="there is no such folder"):
         registry_folder(tmp_path / "absent")

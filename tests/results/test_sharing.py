@@ -21,7 +21,7 @@ def test_a_shared_trace_holds_every_nth_draw_and_time_in_single_precision_and_sa
     assert group(shared, "posterior")["rho"].dtype == np.float32
 
 
-def test_the_decisions_stay_whole_and_exact_and_metrics_and_plots_work(trace, tmp_path):
+def test_the_decisions_are_unchanged_and_metrics_and_plots_work(trace, tmp_path):
     write_trace(share(trace, draws=60, every=2), tmp_path / "shared.nc")
     shared = read_trace(tmp_path / "shared.nc")
     for name in ("constant_data", "observed_data"):
@@ -37,7 +37,7 @@ def test_statistics_and_log_likelihood_belong_to_the_draws_kept_and_to_all_decis
     assert dict(likelihood.sizes) == {"chain": 2, "draw": 60, "time": 40}
 
 
-def test_what_is_huge_is_left_out_and_named(trace, monkeypatch):
+def test_large_variables_are_left_out_and_named(trace, monkeypatch):
     monkeypatch.setattr(sharing, "LARGEST", 10_000)
     shared = share(trace)
     assert "log_likelihood" not in group_names(shared)
@@ -65,7 +65,7 @@ def test_times_may_be_chosen_and_sharing_twice_says_both(trace):
         ({"dtype": "float16"}, "dtype='float16'"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options, sentence, trace):
+def test_invalid_options_are_refused(options, sentence, trace):
     with pytest.raises(InputError, match=sentence):
         share(trace, **options)
 

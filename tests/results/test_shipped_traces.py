@@ -42,7 +42,7 @@ def test_the_commands_that_made_it_are_those_of_icb(name):
         assert verb in verbs
 
 
-def test_the_traces_are_of_the_logs_that_their_names_say():
+def test_the_traces_are_of_the_logs_in_their_names():
     for name, entry in ENTRIES.items():
         decisions = group(open_trace(name, ROOT / "traces"), "constant_data")
         assert entry.model == name.rpartition("-")[0].replace("-", "_")

@@ -15,13 +15,13 @@ from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import as_netcdf, from_groups, group, group_names
 from icb_pymc.results.traces import read_trace, write_trace
 
-# Written by `tests/data/make_trace.py`, one under each PyMC line.
+# Written by `tests/helpers/traces/make_trace.py`, one under each PyMC line.
 OF_EACH_LINE = [Path(__file__).parents[1] / "helpers" / "traces" / f"pymc_{line}.nc" for line in (5, 6)]
 
 
 @pytest.fixture
 def small():
-    """The trace that PyMC 5 wrote, to be spoilt at will."""
+    """The trace that PyMC 5 wrote, for the tests to modify."""
     return read_trace(OF_EACH_LINE[0])
 
 
@@ -84,13 +84,13 @@ def test_plain_xarray_and_arviz_read_a_trace_with_every_dimension_labelled(path)
         assert tree.attrs["schema_version"] == 1
 
 
-def test_variables_are_compressed_and_no_type_is_other_than_number_or_text(trace, tmp_path):
+def test_variables_are_compressed_and_all_types_are_numbers_or_text(trace, tmp_path):
     path = tmp_path / "trace.nc"
     write_trace(trace, path)
     kinds = set()
     with h5py.File(path) as file:
         assert file["posterior/belief"].compression == "gzip"
-        file.visititems(lambda _, found: kinds.add(found.id.get_type().get_class()) if "shape" in dir(found) else None)
+        file.visititems(lambda _, node: kinds.add(node.id.get_type().get_class()) if "shape" in dir(node) else None)
     assert kinds <= {h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING}
 
 
@@ -148,7 +148,7 @@ def test_a_trace_that_is_written_again_gets_the_schema_version_of_its_writer(sma
     assert read_trace(path).attrs["schema_version"] == 1
 
 
-def test_a_trace_that_is_not_there_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match=r"absent\.nc: there is no such file"):
         read_trace(tmp_path / "absent.nc")
 
@@ -174,7 +174,9 @@ def test_a_trace_ends_in_nc(trace, tmp_path):
         ("h5py.Dataset.__setitem__", KeyboardInterrupt(), KeyboardInterrupt),
     ],
 )
-def test_a_full_disk_or_an_interrupt_leaves_the_old_file_whole(where, failure, raised, small, tmp_path, monkeypatch):
+def test_a_full_disk_or_an_interrupt_leaves_the_old_file_unchanged(
+    where, failure, raised, small, tmp_path, monkeypatch
+):
     path = tmp_path / "trace.nc"
     write_trace(small, path)
     before = path.read_bytes()
@@ -191,7 +193,7 @@ def test_a_full_disk_or_an_interrupt_leaves_the_old_file_whole(where, failure, r
 
 
 @pytest.mark.parametrize("write", [write_trace, lambda trace, path: write_decisions(decisions_of(trace), path)])
-def test_a_disk_that_takes_no_more_bytes_is_told_in_one_sentence(write, small, tmp_path):
+def test_a_full_disk_is_reported_in_one_sentence(write, small, tmp_path):
     path = tmp_path / "trace.nc"
     write(small, path)
     before = path.read_bytes()

@@ -85,7 +85,7 @@ def test_the_result_keeps_the_contract_of_every_fit_and_says_that_it_is_an_appro
     assert posterior.sizes["chain"] == 1
     assert posterior.sizes["draw"] == result.attrs["draws"] == DRAWS
     for dim in ("time", "feature"):
-        xr.testing.assert_equal(posterior[dim], DECISIONS[dim])
+        np.testing.assert_array_equal(posterior[dim], DECISIONS[dim])
     pointwise = {"log_likelihood", "choice_probabilities"}
     assert {"posterior", "observed_data", "constant_data"} | pointwise == set(group_names(result))
     assert result.attrs["method"] == result.attrs["approximation"] == "laplace"

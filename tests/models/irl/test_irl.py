@@ -247,7 +247,7 @@ def test_i_spi_estimates_a_reward_and_no_beliefs(decisions):
     posterior = group(result, "posterior")
     assert "belief" not in posterior
     assert np.isfinite(reward_error(result))
-    with pytest.raises(InputError, match="'i_spi' gives no estimate of 'belief'"):
+    with pytest.raises(InputError, match="'i_spi' does not estimate 'belief'"):
         belief_error(result)
 
 

@@ -51,7 +51,7 @@ def test_a_fit_is_one_chain_with_one_draw_and_names_its_optimiser(decisions):
     assert posterior["rho_env"].shape == (1, 1, 3)
     assert (result.attrs["method"], result.attrs["tune"]) == ("estimate", 0)
     assert result.attrs["sampler"].startswith("Adam")
-    with pytest.raises(InputError, match="no estimate of 'belief'"):
+    with pytest.raises(InputError, match="does not estimate 'belief'"):
         belief_error(result)
 
 
