@@ -13,14 +13,14 @@ import pandas as pd
 
 from icb_pymc import fit
 from icb_pymc.assess.metrics import reward_error, unit_weights
-from icb_pymc.reproduce.log import Log, decisions_of
+from icb_pymc.reproduce.log import Log, decisions_of_log
 from icb_pymc.results.inference_data import group
 
 STOPS = (100, 300)
 rows = []
 for agent in ("sampling", "greedy", "linear"):
     for seed in range(2):
-        decisions = decisions_of(Log(agent, 500, 2, seed))
+        decisions = decisions_of_log(Log(agent, 500, 2, seed))
         truth = unit_weights(decisions["true_rho_env"])
         row = {"agent": agent, "seed": seed}
         for width in (2.0, 0.5):
