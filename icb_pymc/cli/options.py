@@ -172,8 +172,9 @@ def _as_json(value: Any) -> Any:
         return [_as_json(part) for part in value]
     if hasattr(value, "reset_index"):
         table = value if value.index.names == [None] else value.reset_index()
-        # Column headings as keys: R-hat becomes r_hat.
-        keys = [re.sub(r"\W+", "_", str(column).lower()).strip("_") for column in table.columns]
+        # Column headings as keys: "R-hat" becomes r_hat, "chosen - others" chosen_minus_others.
+        headings = [str(column).lower().replace(" - ", " minus ") for column in table.columns]
+        keys = [re.sub(r"\W+", "_", heading).strip("_") for heading in headings]
         return [dict(zip(keys, map(_as_json, row), strict=True)) for row in table.itertuples(index=False, name=None)]
     dtype = getattr(value, "dtype", None)
     if dtype is not None and dtype.kind not in "Mm":
