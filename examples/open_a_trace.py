@@ -2,8 +2,8 @@
 # # A trace opened with plain xarray
 #
 # A trace is a netCDF file that can be read with only xarray (and h5netcdf). This script opens a trace from `traces/`
-# and draws importance over time without any part of icb_pymc. The decisions are those of a simulated agent whose priorities
-# change half-way, on synthetic liver patients, none of them real.
+# and draws importance over time without any part of icb_pymc. The decisions are those of a simulated agent whose
+# priorities change half-way, on synthetic liver patients, none of them real.
 #
 # Run it from the top of the repository: `python examples/open_a_trace.py`.
 

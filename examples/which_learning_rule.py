@@ -2,8 +2,8 @@
 # # Which learning rule explains this agent best?
 #
 # One log and four models: equation 1 with draws from the belief (B-ICB), equation 1 with forgetting, the delta rule,
-# and no learning rule (NB-ICB, a random walk). They are compared by how well they predict choices that are left out, and by
-# how well they forecast each choice from the choices before it. The agent follows the delta rule.
+# and no learning rule (NB-ICB, a random walk). They are compared by how well they predict choices that are left out,
+# and by how well they forecast each choice from the choices before it. The agent follows the delta rule.
 
 # %%
 from pathlib import Path

@@ -179,5 +179,5 @@ def _as_json(value: Any) -> Any:
     dtype = getattr(value, "dtype", None)
     if dtype is not None and dtype.kind not in "Mm":
         return _as_json(value.tolist())
-    # Dates: without the time of day where there is none.
+    # Dates, without the time of day if it is midnight.
     return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(value))

@@ -20,10 +20,10 @@ def small_and_here(monkeypatch, small, in_this_process):
 def test_a_table_is_printed_and_written_and_a_rerun_reports_that_all_runs_exist(tmp_path, small_and_here, capsys):
     arguments = ["reproduce", "--table", "3", "--quick", "--seeds", "1", "-o", str(tmp_path / "out")]
     assert main(arguments) == 0
-    said = capsys.readouterr().out
-    assert "5 runs, of which 0 already exist" in said
-    assert "Table 3." in said
-    assert "too small to compare" in said
+    printed = capsys.readouterr().out
+    assert "5 runs, of which 0 already exist" in printed
+    assert "Table 3." in printed
+    assert "too small to compare" in printed
     written = [tmp_path / "out" / f"table-3-exact-quick.{suffix}" for suffix in ("md", "csv", "tex")]
     texts = [path.read_text() for path in written]
     assert "**" in texts[0]
@@ -64,10 +64,10 @@ def test_a_failing_run_is_reported_with_its_error_and_exit_code_1(
     monkeypatch.setattr(work, "fit", fails_for_t_rex)
     monkeypatch.setitem(paper_tables.TABLES, 3, little_table)
     assert main(["reproduce", "--table", "3", "--quick", "--seeds", "1", "-o", str(tmp_path)]) == 1
-    said = capsys.readouterr()
-    assert "stepping_t-rex_exact_seed-0 failed: ZeroDivisionError: no ground to stand on" in said.err
-    assert "1 of 2 runs failed" in said.err
-    assert "T-REX on stepping (0)" in said.out
+    printed = capsys.readouterr()
+    assert "stepping_t-rex_exact_seed-0 failed: ZeroDivisionError: no ground to stand on" in printed.err
+    assert "1 of 2 runs failed" in printed.err
+    assert "T-REX on stepping (0)" in printed.out
 
 
 def test_a_file_called_like_a_built_in_algorithm_has_runs_and_a_row_of_its_own(
@@ -107,9 +107,9 @@ def test_bad_input_is_reported_in_one_sentence(arguments, sentence, tmp_path, ca
     file = tmp_path / "file"
     file.touch()
     assert main(["reproduce", *(word.format(file=file) for word in arguments)]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert len(said.splitlines()) == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert len(printed.splitlines()) == 1
 
 
 def test_an_unknown_table_is_refused(capsys):
