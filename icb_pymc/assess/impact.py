@@ -149,10 +149,10 @@ def impact(
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
     >>> result = icb_pymc.impact(trace, "age", 250, before=200, after=200, ci_prob=0.9)
     >>> result.verdict
-    'it probably rose (probability 95.8%)'
+    'it probably rose (probability 95.3%)'
     >>> low, high = result.interval
     >>> round(low, 3), round(high, 3)
-    (0.001, 0.078)
+    (0.001, 0.077)
     """
     ci_prob = checked_ci_prob(ci_prob)
     belief = draws_of(trace, "belief")

@@ -98,7 +98,7 @@ def belief_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     >>> import icb_pymc
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
     >>> round(icb_pymc.metrics.belief_error(trace), 3)
-    0.137
+    0.141
     """
     estimate = _estimate(trace, "belief")
     truth = at_kept_times(_truth(trace, "true_belief", decisions), estimate)
@@ -133,7 +133,7 @@ def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     >>> import icb_pymc
     >>> trace = icb_pymc.open_trace("b-icb-sampling")
     >>> round(icb_pymc.metrics.reward_error(trace), 3)
-    0.327
+    0.323
     """
     estimate = _estimate(trace, "rho_env")
     truth = _truth(trace, "true_rho_env", decisions)
