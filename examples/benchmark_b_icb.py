@@ -1,8 +1,9 @@
 # %% [markdown]
 # # One sweep of B-ICB: linear time against the dense form of Lemma 1
 #
-# Both in one run on one core. The dense form draws rewards from the T x T covariance of Lemma 1, its Cholesky factor
-# or inverse taken at each draw, or once beforehand (which is possible while the strength of the belief stands still).
+# Both are measured in one run on one core. The dense form draws rewards from the T x T covariance of Lemma 1; its
+# Cholesky factor or inverse is computed for each draw, or once beforehand (possible if the strength of the belief does
+# not change).
 
 # %%
 import time
@@ -22,7 +23,7 @@ SIGMA, ALPHA, STRENGTH = 0.10, 20.0, 10.0
 
 
 def best_seconds(action, repeats: int = 5) -> float:
-    """The shortest time of a call: the least disturbed by others on the machine."""
+    """The shortest time of a call, which other processes on the machine disturb least."""
     action()
     times = []
     for _ in range(repeats):
@@ -33,7 +34,7 @@ def best_seconds(action, repeats: int = 5) -> float:
 
 
 def sampler(steps: int):
-    """One sweep of EM's inner sampler, and all that Lemma 1 needs."""
+    """One sweep of EM's inner sampler, and all quantities that Lemma 1 needs."""
     decisions = simulate("sampling", steps=steps, seed=0)
     context, chosen = decisions["context"].values, decisions["chosen"].values
     taken = context[np.arange(steps), chosen].copy()
@@ -49,7 +50,7 @@ def sampler(steps: int):
     return sweeps, taken, beliefs, gains, start_mean, rho_env, rho
 
 
-# %% Growth with the length of the log.
+# %% Time as a function of the length of the log.
 print("       T   us per sweep   us per sweep and decision")
 for steps in (500, 5_000, 50_000, 100_000):
     sweeps, *_ = sampler(steps)
@@ -67,8 +68,8 @@ start_part = beliefs.covariance @ (STRENGTH / SIGMA**2 * start_mean)
 
 
 def linear_term() -> np.ndarray:
-    heard = np.cumsum((rho - start_part)[:0:-1], axis=0)[::-1]
-    return taken @ rho_env / SIGMA**2 + np.append((taken[:-1] * heard).sum(axis=1), 0.0) / SIGMA**2
+    later_sum = np.cumsum((rho - start_part)[:0:-1], axis=0)[::-1]
+    return taken @ rho_env / SIGMA**2 + np.append((taken[:-1] * later_sum).sum(axis=1), 0.0) / SIGMA**2
 
 
 def draw_with_inverse() -> np.ndarray:
@@ -86,7 +87,7 @@ covariance = np.linalg.inv(precision)
 covariance_root = np.linalg.cholesky((covariance + covariance.T) / 2)
 
 
-def draw_with_factors_at_hand() -> np.ndarray:
+def draw_with_stored_factors() -> np.ndarray:
     return covariance @ linear_term() + covariance_root @ rng.standard_normal(T)
 
 
@@ -105,7 +106,7 @@ print(f"  our rewards, Lemma 1 in O(Tk)      {reward * 1e6:9.0f} us")
 dense = {
     "inverse and Cholesky each draw": draw_with_inverse,
     "Cholesky each draw": draw_with_cholesky,
-    "factors at hand": draw_with_factors_at_hand,
+    "stored factors": draw_with_stored_factors,
 }
 for name, draw in dense.items():
     seconds = best_seconds(lambda draw=draw: [draw() for _ in range(5)]) / 5

@@ -2,7 +2,7 @@
 # # How long the benchmark algorithms take
 #
 # One core, T = 500, k = 8, two candidates, on the synthetic liver cohort (no real patient). Everything is run once
-# before it is timed, so that nothing is compiled while the clock runs.
+# before it is timed, so that compilation is not timed.
 
 # %%
 import logging
@@ -19,10 +19,10 @@ short = decisions.isel(time=slice(0, 30))
 
 
 def seconds(action) -> float:
-    """Of one call."""
-    begun = time.perf_counter()
+    """The time of one call."""
+    start = time.perf_counter()
     action()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 # %% With the settings of the paper.
@@ -39,7 +39,7 @@ for name, (model, options) in PAPER.items():
     fit(model, decisions, **settings | {"draws": 5, "tune": 5})
     print(f"{name:45} {seconds(lambda model=model, settings=settings: fit(model, decisions, **settings)):7.2f} s")
 
-# %% CP-IRL: 1,275 segments, by either score; the change points of any number of segments are then read from the table.
+# %% CP-IRL: 1,275 segments, with either score; change points for any number of segments are then read from the table.
 for score, prior in [("likelihood", "flat"), ("evidence", "gaussian")]:
     options = {"score": score, "prior": prior}
     score_segments(short, **options)
@@ -53,5 +53,5 @@ print(
 # %% T-REX with free weights.
 fit("t_rex", short, progressbar=False)
 print(
-    f"{'T-REX, Adam until nothing is gained':45} {seconds(lambda: fit('t_rex', decisions, progressbar=False)):7.2f} s"
+    f"{'T-REX, Adam until it stops improving':45} {seconds(lambda: fit('t_rex', decisions, progressbar=False)):7.2f} s"
 )

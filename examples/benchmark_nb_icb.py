@@ -1,8 +1,8 @@
 # %% [markdown]
 # # One sweep of NB-ICB: linear time against the dense form of Lemma 2
 #
-# Both are measured in one run on one core. The dense form is at its best: its factors are computed beforehand, and a
-# draw is two matrix-vector products with BLAS.
+# Both are measured in one run on one core. The dense form is as fast as it can be: its factors are computed beforehand,
+# and a draw is two matrix-vector products with BLAS.
 
 # %%
 import resource
@@ -22,7 +22,7 @@ threadpool_limits(1)
 
 
 def best_seconds(action, repeats: int = 5, calls: int = 20) -> float:
-    """The shortest mean time of a call: the least disturbed by others on the machine."""
+    """The shortest mean time of a call, which other processes on the machine disturb least."""
     action()
     times = []
     for _ in range(repeats):
@@ -37,7 +37,7 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-# %% Growth with the length of the log; first, since the dense form would hide how little memory this takes.
+# %% Time as a function of the length of the log. This comes first, since the dense form needs far more memory.
 print("       T   us per sweep   us per sweep and decision   peak MB beyond the data and the start")
 for steps in (500, 5_000, 50_000, 100_000):
     decisions = simulate("stepping", steps=steps, seed=0)
@@ -49,18 +49,20 @@ for steps in (500, 5_000, 50_000, 100_000):
     seconds = best_seconds(lambda sweep=sweep, start=start: sweep.step(start), repeats=3, calls=5)
     print(f"{steps:8d}  {seconds * 1e6:13.0f}   {seconds / steps * 1e6:25.3f}   {peak_megabytes() - before:10.0f}")
 
-# %% The sweep as the library makes it, and the belief draw of Lemma 2 as printed.
+# %% The library's sweep, and the belief draw of Lemma 2 as printed.
 decisions = simulate("stepping", steps=500, seed=0)
 model = nb_icb(decisions, **paper(decisions).hyperparameters)
 with model:
     belief_step, rho_step = BeliefGibbs([model["belief"]], rng=1), RhoMetropolis([model["rho"]], rng=2)
 point = model.initial_point()
 
-moves, strays = (paper(decisions).hyperparameters[f"{name}_covariance"] for name in ("innovation", "sampling"))
+innovation_covariance, sampling_covariance = (
+    paper(decisions).hyperparameters[f"{name}_covariance"] for name in ("innovation", "sampling")
+)
 steps, features = decisions.sizes["time"], decisions.sizes["feature"]
 order = np.arange(1, steps + 1)
-prior_precision = np.kron(np.linalg.inv(np.minimum.outer(order, order)), np.linalg.inv(moves))
-noise_precision = np.kron(np.eye(steps), np.linalg.inv(strays))
+prior_precision = np.kron(np.linalg.inv(np.minimum.outer(order, order)), np.linalg.inv(innovation_covariance))
+noise_precision = np.kron(np.eye(steps), np.linalg.inv(sampling_covariance))
 covariance = np.linalg.inv(prior_precision + noise_precision)
 gain, root = covariance @ noise_precision, np.linalg.cholesky((covariance + covariance.T) / 2)
 del prior_precision, noise_precision, covariance
@@ -68,8 +70,8 @@ rng = np.random.default_rng(3)
 
 
 def dense_belief_draw() -> np.ndarray:
-    surprise = (point["rho"] - (-1 / features)).ravel()
-    return gain @ surprise + root @ rng.standard_normal(steps * features)
+    residual = (point["rho"] - (-1 / features)).ravel()
+    return gain @ residual + root @ rng.standard_normal(steps * features)
 
 
 belief, rho, dense = (

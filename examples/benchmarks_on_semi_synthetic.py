@@ -1,13 +1,13 @@
 # %% [markdown]
 # # The benchmark algorithms as published, on semi-synthetic data
 #
-# Every algorithm with its preset `paper`, on seven agents at T = 500 on the synthetic liver cohort (no real patient),
-# three seeds each. Below: the mean errors of Tables 2 and 3 of the paper, then its qualitative lines and whether they
-# hold here.
+# Every algorithm with its preset `paper`, for seven agents at T = 500 on the synthetic liver cohort (no real patient),
+# three seeds each. Below are the mean errors of Tables 2 and 3 of the paper, then the paper's qualitative statements
+# and whether they hold here.
 #
-# Under the paper's flat prior hardly any fold has a proper posterior, of which fits warn (muted here): some feature was
-# never decided against, so its weight may grow without end. What is reported for such a fold is where a random walk
-# from -1/k had come to after 20,000 steps.
+# Under the paper's flat prior hardly any fold has a proper posterior (the fits warn about this; the warnings are muted
+# here): if no choice in a fold went against a feature, its weight can grow without bound. The estimate for such a fold
+# is the position of a random walk that started at -1/k, after 20,000 steps.
 
 # %%
 import time
@@ -28,7 +28,7 @@ warnings.simplefilter("ignore", InputWarning)
 
 
 def fits(decisions, seed):
-    """Name, trace and seconds of each algorithm; both CP-IRL read one table of segment scores."""
+    """Label, model and options of each algorithm; the two variants of CP-IRL share one table of segment scores."""
     steps = decisions.sizes["time"]
     yield "Baseline", "uniform", {}
     yield "B-IRL", "b_irl", {"preset": "paper"}
@@ -51,7 +51,7 @@ def fits(decisions, seed):
 rows = []
 for agent, seed in product(AGENTS, SEEDS):
     decisions = simulate(agent, steps=500, seed=seed)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     for name, model, options in fits(decisions, seed):
         trace = fit(model, decisions, seed=seed, progressbar=False, **options)
         posterior = group(trace, "posterior")
@@ -60,7 +60,7 @@ for agent, seed in product(AGENTS, SEEDS):
             rows.append(row | {"table": "belief", "error": belief_error(trace)})
         if "rho_env" in posterior:
             rows.append(row | {"table": "reward", "error": reward_error(trace)})
-    print(f"{agent}, seed {seed}: {time.perf_counter() - begun:.0f} s", flush=True)
+    print(f"{agent}, seed {seed}: {time.perf_counter() - start:.0f} s", flush=True)
 errors = pd.DataFrame(rows)
 
 # %% Mean errors, and their standard deviation over seeds.
@@ -69,13 +69,13 @@ for table, title in [("belief", "Table 2: beliefs"), ("reward", "Table 3: rho_en
     text = cells.mean().map("{:.3f}".format) + " (" + cells.std(ddof=0).map("{:.2f}".format) + ")"
     print(f"\n{title}\n{text.unstack().to_string()}")
 
-# %% The qualitative lines of the paper.
+# %% The qualitative statements of the paper.
 belief, reward = (
     errors[errors["table"] == table].groupby(["algorithm", "agent"], sort=False)["error"].mean().unstack()
     for table in ("belief", "reward")
 )
 M_FOLD, CP = ["5-fold IRL", "10-fold IRL"], ["5-fold CP-IRL", "10-fold CP-IRL"]
-LINES = {
+STATEMENTS = {
     "T-fold IRL is the worst of all": belief.idxmax() == "T-fold IRL",
     "M-fold IRL is worse than B-IRL": (belief.loc[M_FOLD] > belief.loc["B-IRL"]).all(),
     "CP-IRL is worse than B-IRL": (belief.loc[CP] > belief.loc["B-IRL"]).all(),
@@ -88,6 +88,6 @@ LINES = {
     "T-REX is worse than the baseline, free weights": reward.loc["T-REX, free weights"] > reward.loc["Baseline"],
 }
 print()
-for line, holds in LINES.items():
+for statement, holds in STATEMENTS.items():
     exceptions = ", ".join(holds.index[~holds])
-    print(f"{line}: {'holds for every agent' if holds.all() else f'does not hold for {exceptions}'}")
+    print(f"{statement}: {'holds for every agent' if holds.all() else f'does not hold for {exceptions}'}")

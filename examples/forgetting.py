@@ -1,8 +1,9 @@
 # %% [markdown]
-# # A Bayesian learner who forgets, and so keeps learning
+# # A Bayesian learner that forgets, and therefore keeps learning
 #
-# A learner by equation 1 grows ever more sure, and hardly moves after some hundred decisions. One whose precision
-# decays by a share at each decision stays as sure as its last few rewards make it. `models/forgetting.py` declares it.
+# A learner that follows equation 1 becomes ever more certain, and its beliefs hardly change after a few hundred
+# decisions. If its precision decays by a constant factor at each decision, its certainty depends only on recent
+# rewards. `models/forgetting.py` declares such a learner.
 
 # %%
 from pathlib import Path
@@ -19,12 +20,12 @@ MODEL = Path(__file__).parent / "models" / "forgetting.py"
 # %%
 rows = []
 for memory in (0.9, 0.99):
-    decisions = simulate(MODEL, steps=STEPS, seed=2, hyperparameters={"memory": memory})
-    options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 2, "progressbar": False}
+    decisions = simulate(MODEL, steps=STEPS, random_seed=2, hyperparameters={"memory": memory})
+    options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": 2, "progressbar": False}
     fits = {"forgetting": fit(MODEL, decisions, **options), "b_icb": fit("b_icb", decisions, **options)}
-    told = group(fits["forgetting"], "posterior")["memory"]
-    low, high = told.quantile([0.05, 0.95]).values
-    row = {"memory": memory, "posterior mean": float(told.mean()), "5%": low, "95%": high}
+    draws = group(fits["forgetting"], "posterior")["memory"]
+    low, high = draws.quantile([0.05, 0.95]).values
+    row = {"memory": memory, "posterior mean": float(draws.mean()), "5%": low, "95%": high}
     row |= {"belief error": belief_error(fits["forgetting"]), "... of B-ICB": belief_error(fits["b_icb"])}
     row["elpd of B-ICB, less ours"] = float(compare(fits)["elpd"]["b_icb"] - compare(fits)["elpd"]["forgetting"])
     rows.append(row)

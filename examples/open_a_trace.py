@@ -1,9 +1,9 @@
 # %% [markdown]
 # # A trace opened with plain xarray
 #
-# A trace is a netCDF file that needs nothing but xarray (with h5netcdf) to be read. Here one that is shipped in
-# `traces/` is opened, and its picture of importance over time drawn again, without any part of icb_pymc. The log is of
-# synthetic liver patients, none of them real, and of an agent whose priorities change half-way.
+# A trace is a netCDF file that can be read with only xarray (and h5netcdf). This script opens a trace from `traces/`
+# and draws importance over time without any part of icb_pymc. The decisions are those of a simulated agent whose
+# priorities change half-way, on synthetic liver patients, none of them real.
 #
 # Run it from the top of the repository: `python examples/open_a_trace.py`.
 
@@ -17,8 +17,8 @@ path = Path("traces") / "nb-icb-stepping.nc"
 trace = xr.open_datatree(path, engine="h5netcdf")
 
 # %% [markdown]
-# The file says how it was made, what of it was kept, and holds the decisions: what could have been chosen (`context`),
-# what was chosen, and, since they were simulated, the truth.
+# The file records how it was made and what was kept. It also contains the decisions: what could have been chosen
+# (`context`), what was chosen, and, since they were simulated, the truth.
 
 # %%
 for name in ("model", "sampler", "chains", "draws", "shared", "versions"):
@@ -28,12 +28,12 @@ print(trace["constant_data"].to_dataset())
 
 
 # %% [markdown]
-# The importance of a feature is its share in the size of the weights: $|\beta_t(i)| / \sum_j |\beta_t(j)|$.
+# The relative importance of a feature is its share in the size of the weights: $|\beta_t(i)| / \sum_j |\beta_t(j)|$.
 
 
 # %%
 def relative_importance(weights: xr.DataArray) -> xr.DataArray:
-    """The share of each feature in the size of the weights."""
+    """The share of each feature in the total size of the weights."""
     size = abs(weights)
     return size / size.sum("feature")
 

@@ -1,8 +1,9 @@
 # %% [markdown]
-# # Does B-ICB recover what it should? And what does EM, as published, make of the same data?
+# # Does B-ICB recover known parameters? And how does EM, as published, do on the same data?
 #
 # Five Sampling agents at T = 500 on the synthetic liver cohort (no real patient), each with a rho_env drawn from the
-# prior of the model and a belief of strength 10: the prior is the generating one, so 90% intervals should cover 90%.
+# prior of the model and a first belief of strength 10. The data are generated from the prior, so 90% credible intervals
+# should cover the truth in 90% of cases.
 
 # %%
 import numpy as np
@@ -21,7 +22,7 @@ for seed in range(5):
     features = arrivals.sizes["feature"]
     rng = np.random.default_rng(1000 + seed)
     arrivals["true_rho_env"] = ("feature", rng.normal(-1 / features, 2 / features, size=features))
-    decisions = simulate("sampling", arrivals=arrivals, seed=seed, hyperparameters={"strength": STRENGTH})
+    decisions = simulate("sampling", arrivals=arrivals, random_seed=seed, hyperparameters={"strength": STRENGTH})
     posterior = fit(
         "b_icb",
         decisions,
@@ -29,11 +30,11 @@ for seed in range(5):
         draws=500,
         tune=500,
         chains=2,
-        seed=seed,
+        random_seed=seed,
         progressbar=False,
     )
-    learnt = fit("b_icb", decisions, draws=500, tune=500, chains=2, seed=seed, progressbar=False)
-    em = fit("b_icb", decisions, preset="paper", seed=seed, progressbar=False)
+    learnt = fit("b_icb", decisions, draws=500, tune=500, chains=2, random_seed=seed, progressbar=False)
+    em = fit("b_icb", decisions, preset="paper", random_seed=seed, progressbar=False)
     rows.append(
         {
             "seed": seed,

@@ -1,26 +1,27 @@
 # %% [markdown]
-# # Why does B-ICB's posterior miss the reward parameter by more than EM, as published, does?
+# # Why is B-ICB's posterior mean further from the reward parameter than EM as published?
 #
-# Table 3 of `icb reproduce --preset exact` says so. B-ICB learns two things: the reward parameter rho_env, and the
-# strength s of the first belief (the agents have s = 10). One who learns slowly (large s) of a rho_env far away makes
-# much the same choices as one who learns quickly of a near one. The prior decides between them. N(-1/k, (2/k)^2 I) is
-# made for rho_env of any kind; that of the agents lies only 0.48/k from -1/k in each direction. So there are four fits:
-# s learnt or given, under that prior or under one as wide as the truth is far. EM as published starts from s = 1, moves
-# log s by about 0.02 per iteration and stops after 100: near the true strength, though the likelihood still rises.
+# Table 3 of `icb reproduce --preset exact` shows this. B-ICB learns two things: the reward parameter rho_env, and the
+# strength s of the first belief (the agents have s = 10). An agent that learns slowly (large s) about a distant rho_env
+# makes much the same choices as one that learns quickly about a near one, so the prior decides between them. The prior
+# N(-1/k, (2/k)^2 I) is meant for any rho_env; that of the agents is only 0.48/k from -1/k in each direction. Hence four
+# fits: s learnt or given, under that prior or under one as wide as the distance of the truth. EM as published starts
+# from s = 1, changes log s by about 0.02 per iteration and stops after 100 iterations: near the true strength, although
+# the likelihood is still increasing.
 
 # %%
 import pandas as pd
 
 from icb_pymc import fit
 from icb_pymc.assess.metrics import reward_error, unit_weights
-from icb_pymc.reproduce.log import Log, decisions_of
+from icb_pymc.reproduce.log import Log, decisions_of_log
 from icb_pymc.results.inference_data import group
 
 STOPS = (100, 300)
 rows = []
 for agent in ("sampling", "greedy", "linear"):
     for seed in range(2):
-        decisions = decisions_of(Log(agent, 500, 2, seed))
+        decisions = decisions_of_log(Log(agent, 500, 2, seed))
         truth = unit_weights(decisions["true_rho_env"])
         row = {"agent": agent, "seed": seed}
         for width in (2.0, 0.5):
@@ -34,13 +35,13 @@ for agent in ("sampling", "greedy", "linear"):
                     },
                     draws=500,
                     chains=2,
-                    seed=seed,
+                    random_seed=seed,
                     progressbar=False,
                 )
                 row[f"{width:g}/k, s {'learnt' if strength is None else 'given'}"] = reward_error(trace)
                 if strength is None:
                     row[f"{width:g}/k, median s"] = float(group(trace, "posterior")["strength"].median())
-        em = fit("b_icb", decisions, preset="paper", iterations=max(STOPS), draws=500, tune=500, seed=seed)
+        em = fit("b_icb", decisions, preset="paper", iterations=max(STOPS), draws=500, tune=500, random_seed=seed)
         path = group(em, "em_path")
         for stop in STOPS:
             at = path.sel(iteration=stop)

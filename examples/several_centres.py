@@ -1,8 +1,8 @@
 # %% [markdown]
-# Five centres, two hundred decisions each. A guideline tells them to go by MELD instead of by waiting time, and each
-# adopts it with its own strength. Three readings of the same log: all centres as one agent (NB-ICB, pooled), each on
-# its own (NB-ICB, apart), and centres that share a trend and deviate from it (hierarchical NB-ICB). How far beliefs
-# move is learnt in all three.
+# Five centres, two hundred decisions each. A guideline asks them to decide by MELD instead of waiting time, and each
+# centre adopts it to a different degree. The log is analysed in three ways: all centres as one agent (NB-ICB, pooled),
+# each centre separately (NB-ICB, apart), and centres that share a trend and deviate from it (hierarchical NB-ICB). All
+# three learn how far beliefs move.
 
 # %%
 import sys
@@ -20,53 +20,53 @@ from icb_pymc.environments.several_centres import several_centres
 from icb_pymc.results.inference_data import group
 
 ADOPTION = (1.0, 0.8, 0.6, 0.4, 0.2)
-OPTIONS: dict[str, Any] = {"chains": 2, "draws": 500, "tune": 500, "seed": 0, "progressbar": False}
-# The centres act on their beliefs as they are, with the usual alpha of 20; the first belief may be anything.
+OPTIONS: dict[str, Any] = {"chains": 2, "draws": 500, "tune": 500, "random_seed": 0, "progressbar": False}
+# The centres act on their beliefs without noise, with the usual alpha of 20; the prior of the first belief is wide.
 KNOWN: dict[str, Any] = {"sampling_covariance": 0.0, "start_covariance": 0.25}
 FEATURE = "waiting_time"
 
 
-def how_far() -> Any:
-    """Prior of the variance of a move: from a weight that hardly moves in 1000 decisions to one that moves in ten."""
+def move_variance() -> Any:
+    """Prior of the variance of a move: from weights that hardly move in 1000 decisions to weights that move in ten."""
     return pm.LogNormal.dist(np.log(1e-5), 2.0)
 
 
 def fits(decisions: xr.Dataset) -> tuple[Any, Any, dict[str, Any]]:
-    """The three readings; apart, one for each centre."""
+    """The three analyses; the last has one fit for each centre."""
     together = fit(
         "hierarchical_nb_icb",
         decisions,
         KNOWN
         | {
-            "innovation_covariance": how_far(),
+            "innovation_covariance": move_variance(),
             "deviation_covariance": pm.LogNormal.dist(np.log(1e-3), 2.0),
-            "deviation_innovation_covariance": how_far(),
+            "deviation_innovation_covariance": move_variance(),
         },
         **OPTIONS,
     )
-    pooled = fit("nb_icb", decisions, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
+    pooled = fit("nb_icb", decisions, KNOWN | {"innovation_covariance": move_variance()}, **OPTIONS)
     apart = {}
     for name in decisions["agent"].values:
         own = decisions_by(decisions, name)
-        apart[name] = fit("nb_icb", own, KNOWN | {"innovation_covariance": how_far()}, **OPTIONS)
+        apart[name] = fit("nb_icb", own, KNOWN | {"innovation_covariance": move_variance()}, **OPTIONS)
     return together, pooled, apart
 
 
 def errors_by_centre(trace: Any) -> np.ndarray:
-    """The belief error of Table 2, over the decisions of each centre."""
+    """The belief error of Table 2 for the decisions of each centre."""
     data, belief = group(trace, "constant_data"), group(trace, "posterior")["belief"].mean(("chain", "draw"))
-    away = abs(unit_weights(belief) - unit_weights(data["true_belief"])).sum("feature").values
-    return np.array([away[data["decider"].values == j].mean() for j in range(data.sizes["agent"])])
+    errors = abs(unit_weights(belief) - unit_weights(data["true_belief"])).sum("feature").values
+    return np.array([errors[data["decider"].values == j].mean() for j in range(data.sizes["agent"])])
 
 
 def last_third(belief: xr.DataArray, total: int) -> xr.DataArray:
-    """Importance of the waiting time over the last third of the log."""
+    """Mean importance of the waiting time over the last third of the log."""
     late = belief.isel(time=belief["time"].values > 2 * total / 3)
     return relative_importance(late).sel(feature=FEATURE).mean("time")
 
 
 def show(decisions: xr.Dataset, together: Any, apart: dict[str, Any]) -> None:
-    """Importance of the waiting time when the guideline has come, by centre, against the truth."""
+    """Print the importance of the waiting time after the guideline, by centre, with the truth."""
     total = decisions.sizes["time"]
     print(f"importance of {FEATURE} over the last third: truth, together (90% interval), apart")
     posterior = group(together, "posterior")
@@ -90,7 +90,7 @@ if __name__ == "__main__":
     picture = Path(sys.argv[1] if len(sys.argv) > 1 else "several_centres.png")
     errors = []
     for seed in range(3):
-        decisions = simulate("switching", arrivals=several_centres(ADOPTION, steps=200, seed=seed), seed=seed)
+        decisions = simulate("switching", arrivals=several_centres(ADOPTION, steps=200, seed=seed), random_seed=seed)
         together, pooled, apart = fits(decisions)
         row = [errors_by_centre(together), errors_by_centre(pooled)]
         row.append(np.array([belief_error(trace) for trace in apart.values()]))

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Which learning rule explains this agent best?
 #
-# One log, four rules: equation 1 with draws from the belief (B-ICB), equation 1 and forgetting, the delta rule, and no
-# rule at all (NB-ICB, a random walk). They are compared by how well they predict choices that are left out, and by how
-# well they forecast the next one from those before it. The agent is a learner by the delta rule.
+# One log and four models: equation 1 with draws from the belief (B-ICB), equation 1 with forgetting, the delta rule,
+# and no learning rule (NB-ICB, a random walk). They are compared by how well they predict choices that are left out,
+# and by how well they forecast each choice from the choices before it. The agent follows the delta rule.
 
 # %%
 from pathlib import Path
@@ -14,7 +14,7 @@ from icb_pymc.assess.comparison import compare_ahead
 STEPS, DRAWS = 500, 500
 FOLDER = Path(__file__).parent / "models"
 for name in ("delta_rule", "forgetting"):
-    # By their names traces find them again: a trace holds no path, and no file is run for it.
+    # Forecasts look up a trace's model by name: a trace contains no path, and no file is run on its behalf.
     register(FOLDER / f"{name}.py")
 RULES = {
     "delta rule": "delta_rule",
@@ -24,8 +24,8 @@ RULES = {
 }
 
 # %%
-decisions = simulate("delta_rule", steps=STEPS, seed=3, hyperparameters={"learning_rate": 0.5})
-options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "seed": 3, "progressbar": False}
+decisions = simulate("delta_rule", steps=STEPS, random_seed=3, hyperparameters={"learning_rate": 0.5})
+options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": 3, "progressbar": False}
 traces = {name: fit(model, decisions, **options) for name, model in RULES.items()}
 
 # %%
@@ -33,5 +33,5 @@ print("choices left out one at a time")
 print(compare(traces).round(2).to_string())
 
 # %%
-print("\nchoices forecast from those before")
+print("\nchoices forecast from the choices before")
 print(compare_ahead(traces).round(2).to_string())

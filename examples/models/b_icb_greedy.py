@@ -1,4 +1,4 @@
-"""b_icb_greedy: B-ICB of an agent that acts on the mean of its belief and never explores."""
+"""b_icb_greedy: B-ICB for an agent that acts on the mean of its belief and never explores."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""b_icb_optimistic: B-ICB of an agent that adds a bonus for what it does not know yet (UCB)."""
+"""b_icb_optimistic: B-ICB for an agent that adds a bonus for uncertainty (UCB)."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""forgetting: a Bayesian learner whose precision decays, so that it never stops to learn."""
+"""forgetting: a Bayesian learner whose precision decays, so that it never stops learning."""
 
 from typing import Any
 
@@ -19,9 +19,10 @@ def forgetting(
     ----------
     decisions : Dataset
     alpha, sigma, strength : number
-        As in `b_icb`; one who forgets soon forgets how sure it began, so that the strength is taken as known.
+        As in `b_icb`; the first belief is soon forgotten, so its strength is taken as known.
     memory : number
-        lambda, the share of what is known that is left at the next decision: 1 is B-ICB; by default Beta(20, 1).
+        lambda, the fraction of the precision kept from one decision to the next; 1 is B-ICB. By default its prior
+        is Beta(20, 1).
     """
     with decisions_model(decisions) as model:
         kept = hyperparameter("memory", pm.Beta.dist(20, 1) if memory is None else memory)

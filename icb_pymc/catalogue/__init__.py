@@ -1,7 +1,7 @@
-"""Find a model by name, by the path of its file, by registration or by entry point.
+"""Find a model by its name, by the path of its file, by registration or by entry point.
 
-What a model is made of belongs to `declare`; what it is fitted with to `sample`.
+How a model is declared belongs to `declare`; how it is fitted to `sample`.
 
-- `lookup`: models by name, and their hyperparameters. `model_files`: models in files of one's own.
+- `lookup`: models by name, and their hyperparameters. `model_files`: user-defined models in files.
 - `model_template`: the file that `icb new` writes.
 """

@@ -1,4 +1,4 @@
-"""Models in files of one's own: one file is one model."""
+"""User-defined models in files: one file holds one model."""
 
 import inspect
 import sys
@@ -16,16 +16,42 @@ from icb_pymc.io.files import existing
 
 
 def load_model(path: str | Path) -> Callable[..., Any]:
-    """The function that the file at `path` declares a model with.
+    """Load a model from a Python file.
 
-    It is the one called like the file, else the only one with a spec (`icb_pymc.declare.specify`), else the only public
-    one whose first parameter is ``decisions``. What it raises becomes one sentence that names the file and the line.
+    The model is the function with the name of the file; else the only function with a spec
+    (`icb_pymc.declare.specify`); else the only public function whose first parameter is called ``decisions``.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ends in ``.py``. It is run, so load only files that you trust.
+
+    Returns
+    -------
+    callable
+        ``decisions -> pm.Model``. Whatever the model raises when it is called becomes an `InputError` that names the
+        file and the line.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, if it cannot be imported, or if it is not clear which function is the model.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "constant.py"
+    ...     _ = path.write_text("def constant(decisions, *, alpha=20.0): ...")
+    ...     load_model(path).__name__
+    'constant'
     """
     source = existing(path)
     if source.suffix != ".py":
         raise InputError(f"{source}: a model is a Python file, whose name ends in .py.")
-    module = _imported(source)
-    declare = _model_of(module, source)
+    module = _import_file(source)
+    declare = _model_in(module, source)
 
     @wraps(declare)
     def declare_or_explain(*arguments: Any, **given: Any) -> Any:
@@ -34,14 +60,14 @@ def load_model(path: str | Path) -> Callable[..., Any]:
         except InputError:
             raise
         except Exception as error:
-            raise InputError(_where(error, source)) from error
+            raise InputError(_describe_error(error, source)) from error
 
     declare_or_explain.model_file = str(source)  # type: ignore[attr-defined]
     return declare_or_explain
 
 
 def digest_of(path: str | Path) -> str:
-    """What the contents of a file hash to."""
+    """A short hash of the contents of a file."""
     return sha256(existing(path).read_bytes()).hexdigest()[:16]
 
 
@@ -53,8 +79,8 @@ def first_parameter(declare: Callable[..., Any]) -> str | None:
         return None
 
 
-def _imported(source: Path) -> ModuleType:
-    # By its contents: a file that was changed is another module, one that was not is imported once.
+def _import_file(source: Path) -> ModuleType:
+    # Named by its contents: a file that was changed is another module, one that was not is imported once.
     name = f"icb_pymc_model_{source.stem}_{digest_of(source)}"
     if name in sys.modules:
         return sys.modules[name]
@@ -69,11 +95,11 @@ def _imported(source: Path) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise InputError(_where(error, source)) from error
+        raise InputError(_describe_error(error, source)) from error
     return module
 
 
-def _model_of(module: ModuleType, source: Path) -> Callable[..., Any]:
+def _model_in(module: ModuleType, source: Path) -> Callable[..., Any]:
     own = {
         name: value
         for name, value in vars(module).items()
@@ -91,17 +117,17 @@ def _model_of(module: ModuleType, source: Path) -> Callable[..., Any]:
         return own[models[0]]
     if models:
         raise InputError(
-            f"{source}: there are several functions of decisions ({', '.join(models)}); call the model "
-            f"'{source.stem}', or begin the names of the others with an underscore."
+            f"{source}: there are several functions of decisions ({', '.join(models)}); name the model "
+            f"'{source.stem}', or start the names of the others with an underscore."
         )
-    raise InputError(f"{source}: there is no model in it; declare it by a function '{source.stem}(decisions)'.")
+    raise InputError(f"{source}: it contains no model; declare one as a function '{source.stem}(decisions)'.")
 
 
-def _where(error: BaseException, source: Path) -> str:
-    """What was raised, and the line of the file that led to it."""
+def _describe_error(error: BaseException, source: Path) -> str:
+    """An error in one line, with the line of the file that led to it."""
     if isinstance(error, SyntaxError) and error.filename == str(source):
         return f"{source}, line {error.lineno}: {error.msg}."
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(source)]
-    place = f"{source}, line {lines[-1]}" if lines else str(source)
-    words = str(error).strip().partition("\n")[0]
-    return f"{place}: {type(error).__name__}{': ' + words if words else ''}"
+    location = f"{source}, line {lines[-1]}" if lines else str(source)
+    message = str(error).strip().partition("\n")[0]
+    return f"{location}: {type(error).__name__}{': ' + message if message else ''}"

@@ -1,7 +1,7 @@
-"""The command line `icb`: one file per verb, called like the verb.
+"""The command line `icb`: one file per verb, with the name of the verb.
 
 A verb parses its options, calls the public functions and prints; it computes nothing itself. Heavy libraries are
-imported when a verb runs, so that `icb --help` starts at once. `options` holds what several verbs share.
+imported when a verb runs, so that `icb --help` starts at once. `options` contains what several verbs share.
 """
 
 import argparse
@@ -54,10 +54,10 @@ VERBS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `icb`; bad input is one sentence and exit code 2."""
+    """Run `icb`; bad input is answered with one sentence and exit code 2."""
     parser = argparse.ArgumentParser(
         prog="icb",
-        description="Reads a log of decisions and tells how the decision-maker's priorities evolved.",
+        description="Infer from a log of decisions how the decision-maker's priorities evolved.",
         epilog="example: icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
     )
     parser.add_argument("--version", action="version", version=f"icb {__version__}")
@@ -65,22 +65,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for verb in VERBS:
         verb.add_to(verbs)
     options = parser.parse_args(arguments)
-    warnings.showwarning = _say_warning
+    warnings.showwarning = _print_warning
     try:
         return options.run(options)
     except InputError as error:
         print(f"icb {options.verb}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"icb {options.verb}: interrupted; nothing was half-written.", file=sys.stderr)
+        print(f"icb {options.verb}: interrupted; no incomplete file was written.", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output (head, less) has seen enough.
+        # The reader of our output (head, less) has closed it.
         sys.stderr.close()
         return 0
 
 
-def _say_warning(
+def _print_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -88,6 +88,6 @@ def _say_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Say warnings about the user's input in one line; those of libraries are for developers."""
+    """Print warnings about the user's input in one line; those of libraries are for developers, and are not shown."""
     if issubclass(category, InputWarning):
         print(f"warning: {message}", file=sys.stderr)

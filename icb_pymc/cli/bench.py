@@ -1,8 +1,8 @@
-"""`icb bench`: the samplers side by side."""
+"""`icb bench`: compare the samplers."""
 
 import argparse
 
-from icb_pymc.cli.options import add_verb, say, whole_number
+from icb_pymc.cli.options import add_verb, positive_integer, say
 
 KERNELS = ("engine", "gibbs", "paper", "nuts", "nutpie")
 
@@ -12,26 +12,39 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "bench",
-        "Measure the samplers against each other in one run, on one core; all of it takes about an hour.",
+        "Compare the speed of the samplers in one run, on one core; all tables together take about an hour.",
         "icb bench --kernel engine --kernel gibbs --model nb_icb --actions 2 --limit 60",
     )
     parser.add_argument("--model", action="append", choices=["nb_icb", "b_icb"], help="may be repeated (default: both)")
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="may be repeated (default: all)")
     parser.add_argument(
-        "--actions", action="append", type=whole_number, help="candidates, repeatable (default: 2 and 3)"
+        "--actions",
+        action="append",
+        type=positive_integer,
+        help="candidates per decision; may be repeated (default: 2 and 3)",
     )
-    parser.add_argument("--steps", type=whole_number, default=500, help="decisions T (default: 500)")
+    parser.add_argument("--steps", type=positive_integer, default=500, help="number of decisions T (default: 500)")
     parser.add_argument(
-        "--limit", type=whole_number, default=90, help="seconds after which agreement is given up (default: 90)"
+        "--limit",
+        type=positive_integer,
+        default=90,
+        help="seconds after which to stop waiting for the chains to agree (default: 90)",
     )
     parser.add_argument(
-        "--only", choices=["samplers", "growth", "long", "psytrack"], help="one of the tables (default: all of them)"
+        "--only", choices=["samplers", "growth", "long", "psytrack"], help="print only this table (default: all tables)"
     )
     parser.add_argument(
-        "--longest", type=whole_number, default=100_000, metavar="T", help="log of the table `long` (default: 100000)"
+        "--longest",
+        type=positive_integer,
+        default=100_000,
+        metavar="T",
+        help="length of the log of the table `long` (default: 100000)",
     )
     parser.add_argument(
-        "--lengths", default="500,5000,50000", metavar="T,T,...", help="logs of the table of growth (500,5000,50000)"
+        "--lengths",
+        default="500,5000,50000",
+        metavar="T,T,...",
+        help="lengths of the logs of the table `growth` (default: 500,5000,50000)",
     )
     parser.set_defaults(run=run)
 
@@ -43,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.sample.quiet import quiet_pymc
 
     try:
-        lengths = [whole_number(word) for word in options.lengths.split(",")]
+        lengths = [positive_integer(word) for word in options.lengths.split(",")]
     except argparse.ArgumentTypeError as error:
         raise InputError(f"--lengths {options.lengths}: {error}.") from None
-    wanted = {
+    tables_by_name = {
         "samplers": lambda: tables.sampler_table(
             options.model or ["nb_icb", "b_icb"],
             options.kernel or list(KERNELS),
@@ -59,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         "psytrack": lambda: tables.psytrack_table(options.steps),
     }
     with quiet_pymc():
-        for name, table in wanted.items():
+        for name, table in tables_by_name.items():
             if options.only in (None, name):
                 for line in table():
                     say(line)

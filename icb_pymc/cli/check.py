@@ -1,8 +1,18 @@
-"""`icb check`: whether a model is right."""
+"""`icb check`: check whether a model and its inference are correct."""
 
 import argparse
 
-from icb_pymc.cli.options import add_settings, add_verb, check_output, given_settings, say, whole_number, zero_or_more
+from icb_pymc.cli.options import (
+    PICTURES,
+    add_settings,
+    add_verb,
+    check_output,
+    given_settings,
+    non_negative_integer,
+    positive_integer,
+    say,
+    write_picture,
+)
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -10,28 +20,35 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "check",
-        "Check a model: its names, dims and densities, and whether its inference finds what its own simulation drew "
-        "(simulation-based calibration). Exit code 0: right, 1: wrong, 2: bad input.",
+        "Check a model: its names, dimensions and densities, and by simulation-based calibration whether its inference "
+        "recovers what its own simulation drew. Exit code 0: correct, 1: wrong, 2: bad input.",
         "icb check my_model.py -o check.png",
     )
-    parser.add_argument("model", help="path of a file with a model, or name of one (`icb models` lists them)")
+    parser.add_argument("model", help="path of a file with a model, or the name of a model (`icb models` lists them)")
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
-    parser.add_argument("--replicates", type=whole_number, default=50, help="logs to simulate and infer (default: 50)")
-    parser.add_argument("--steps", type=whole_number, default=25, help="decisions in each (default: 25)")
-    parser.add_argument("--draws", type=whole_number, help="posterior draws from each (default: 400; by NUTS 200)")
-    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same result (default: 0)")
-    parser.add_argument("--jobs", type=whole_number, help="processes (default: as many as the machine can)")
+    parser.add_argument(
+        "--replicates", type=positive_integer, default=50, help="number of logs to simulate and fit (default: 50)"
+    )
+    parser.add_argument("--steps", type=positive_integer, default=25, help="decisions in each log (default: 25)")
+    parser.add_argument(
+        "--draws", type=positive_integer, help="posterior draws for each log (default: 400; 200 with NUTS)"
+    )
+    parser.add_argument(
+        "--seed", type=non_negative_integer, default=0, help="the same seed gives the same result (default: 0)"
+    )
+    parser.add_argument("--jobs", type=positive_integer, help="processes (default: one per core)")
     add_settings(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, say, and perhaps draw."""
+    """Check the model, print the result, and draw it if asked to."""
     if options.output:
-        check_output(options.output, ".png", ".pdf", ".svg")
+        check_output(options.output, *PICTURES)
     from icb_pymc.assess.calibration import check
+    from icb_pymc.catalogue.lookup import find
 
-    found = check(
+    result = check(
         options.model,
         replicates=options.replicates,
         steps=options.steps,
@@ -39,19 +56,12 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         jobs=options.jobs,
         progressbar=True,
-        hyperparameters=given_settings(options),
+        hyperparameters=given_settings(options, find(options.model)),
     )
-    say(str(found))
-    if options.output and found.relative_ranks is not None:
-        import matplotlib as mpl
-
-        # No screen is needed to write a file.
-        mpl.use("Agg")
-        from icb_pymc.io.files import replacing
+    say(str(result))
+    if options.output and result.table is not None:
         from icb_pymc.plots.calibration import calibration_picture
 
-        figure = calibration_picture(found)
-        with replacing(options.output) as temporary:
-            figure.savefig(temporary, dpi=150, bbox_inches="tight")
+        write_picture(lambda: calibration_picture(result), options.output)
         say(f"\nwritten to {options.output}")
-    return 0 if found.passed else 1
+    return 0 if result.passed else 1

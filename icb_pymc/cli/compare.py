@@ -1,9 +1,9 @@
-"""`icb compare`: which model predicts the same decisions better."""
+"""`icb compare`: compare how well models predict the same decisions."""
 
 import argparse
 from pathlib import Path
 
-from icb_pymc.cli.options import add_verb, say, zero_or_more
+from icb_pymc.cli.options import add_json, add_verb, non_negative_integer, say, say_json
 from icb_pymc.errors import InputError
 
 
@@ -12,40 +12,42 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "compare",
-        "Compare fits of the same decisions by how well they predict choices left out, or choices to come (--ahead).",
+        "Compare fits of the same decisions by how well they predict choices that were left out, or the next choice "
+        "(--ahead).",
         "icb compare nb_icb.nc b_icb.nc --ahead",
     )
-    parser.add_argument("traces", nargs="+", help="netCDF files written by `icb fit`, of the same decisions")
+    parser.add_argument("traces", nargs="+", help="netCDF files written by `icb fit` for the same decisions")
     parser.add_argument(
-        "--ahead", action="store_true", help="forecast each choice from those before it, by the models of the traces"
+        "--ahead", action="store_true", help="forecast each choice from the choices before it, with the traces' models"
     )
     parser.add_argument(
         "--start",
-        type=zero_or_more,
+        type=non_negative_integer,
         metavar="N",
-        help="with --ahead: decisions to learn from before forecasts count (default: a tenth)",
+        help="with --ahead: number of decisions before the first forecast that counts (default: a tenth)",
     )
     parser.add_argument(
         "--model",
         action="append",
         default=[],
         metavar="FILE",
-        help="with --ahead: the file of a model of your own that a trace is of; may be repeated",
+        help="with --ahead: the file of a user-defined model that a trace was fitted with; may be repeated",
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, compare, and say."""
+    """Read the traces, compare them, and print the table."""
     if options.start is not None and not options.ahead:
-        raise InputError("--start goes with --ahead.")
+        raise InputError("--start can only be used with --ahead.")
     if options.model and not options.ahead:
-        raise InputError("--model goes with --ahead.")
+        raise InputError("--model can only be used with --ahead.")
     from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
     from icb_pymc.catalogue.lookup import register
     from icb_pymc.results.traces import read_trace
 
-    # By their names if these differ, else by their paths.
+    # Named by their file names if these differ, else by their paths.
     stems = [Path(path).stem for path in options.traces]
     names = stems if len(set(stems)) == len(stems) else options.traces
     if len(set(names)) < len(names):
@@ -54,17 +56,21 @@ def run(options: argparse.Namespace) -> int:
     if options.ahead:
         for path in options.model:
             register(path)
-        table = compare_ahead(traces, start=options.start, progressbar=True)
-        say("log probability of each choice given those before it, summed\n")
+        table = compare_ahead(traces, start=options.start, progressbar=not options.json)
+        title = "sum of the log probabilities of each choice given the choices before it"
     else:
         table = compare(traces)
-        say("expected log probability of choices left out one at a time (PSIS-LOO)\n")
+        title = "expected log probability of choices left out one at a time (PSIS-LOO)"
+    if options.json:
+        say_json({"score": "one_step_ahead" if options.ahead else "psis_loo", "models": table})
+        return 0
+    say(f"{title}\n")
     cautions = table.pop("caution").to_dict() if "caution" in table else {}
     digits = {"probability": "{:.3f}".format}
     say(table.to_string(float_format="{:.1f}".format, formatters=digits))
-    said = [f"{name}: {words}" for name, words in cautions.items() if words]
+    remarks = [f"{name}: {caution}" for name, caution in cautions.items() if caution]
     if not options.ahead:
-        said.append(CAUTION)
-    if said:
-        say("\n" + "\n".join(f"- {line}" for line in said))
+        remarks.append(CAUTION)
+    if remarks:
+        say("\n" + "\n".join(f"- {remark}" for remark in remarks))
     return 0

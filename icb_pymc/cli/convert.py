@@ -1,4 +1,4 @@
-"""`icb convert`: decisions from one kind of file to another."""
+"""`icb convert`: convert a file of decisions to another format."""
 
 import argparse
 
@@ -14,14 +14,16 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb convert log.csv --decision offer --time date --standardise -o decisions.nc",
     )
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet")
-    parser.add_argument("--standardise", action="store_true", help="centre and scale features, remembering how")
-    parser.add_argument("-o", "--output", required=True, help="file to write; its ending says the kind")
+    parser.add_argument(
+        "--standardise", action="store_true", help="centre and scale the features; the scaling is stored"
+    )
+    parser.add_argument("-o", "--output", required=True, help="file to write: .nc, .csv or .parquet")
     add_table_columns(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, perhaps standardise, and write."""
+    """Read the decisions, standardise them if asked to, and write them."""
     from icb_pymc.data.decision_files import write_decisions
     from icb_pymc.data.standardisation import standardise
 

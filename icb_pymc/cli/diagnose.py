@@ -1,8 +1,9 @@
-"""`icb diagnose`: whether to believe a trace."""
+"""`icb diagnose`: check the convergence of a trace."""
 
 import argparse
+from typing import Any
 
-from icb_pymc.cli.options import add_verb, check_output, say
+from icb_pymc.cli.options import PICTURES, add_json, add_verb, check_output, say, say_json, write_picture
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -10,35 +11,46 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "diagnose",
-        "Tell whether the chains of a trace have converged, what to do if not, and whether choices are as the model "
-        "says. Exit code 0: converged, 1: not converged, 2: no trace.",
+        "Check whether the chains of a trace have converged, what to do if they have not, and whether the choices "
+        "agree with the model. Exit code 0: converged, 1: not converged, 2: not a trace.",
         "icb diagnose trace.nc -o diagnosis.png",
     )
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, diagnose, say, and perhaps draw."""
+    """Read the trace, diagnose it, print the result, and draw it if asked to."""
     if options.output:
-        check_output(options.output, ".png", ".pdf", ".svg")
+        check_output(options.output, *PICTURES)
     from icb_pymc.assess.diagnosis import diagnose
     from icb_pymc.results.traces import read_trace
 
     trace = read_trace(options.trace)
-    found = diagnose(trace)
-    say(str(found))
+    diagnosis = diagnose(trace)
+    if options.json:
+        say_json(_as_dict(diagnosis))
+    else:
+        say(str(diagnosis))
     if options.output:
-        import matplotlib as mpl
-
-        # No screen is needed to write a file.
-        mpl.use("Agg")
-        from icb_pymc.io.files import replacing
         from icb_pymc.plots.diagnosis import diagnosis_picture
 
-        figure = diagnosis_picture(trace, found)
-        with replacing(options.output) as temporary:
-            figure.savefig(temporary, dpi=150, bbox_inches="tight")
-        say(f"\nwritten to {options.output}")
-    return 0 if found.converged else 1
+        write_picture(lambda: diagnosis_picture(trace, diagnosis), options.output)
+        if not options.json:
+            say(f"\nwritten to {options.output}")
+    return 0 if diagnosis.converged else 1
+
+
+def _as_dict(diagnosis: Any) -> dict[str, Any]:
+    choices = diagnosis.choices
+    return {
+        "converged": diagnosis.converged,
+        "verdict": diagnosis.verdict,
+        "advice": diagnosis.advice,
+        "variables": diagnosis.blocks,
+        "worst_components": diagnosis.worst,
+        "steps_by_chain": diagnosis.acceptance,
+        "choices": None if choices is None else vars(choices) | {"is_calibrated": choices.is_calibrated},
+    }

@@ -1,7 +1,8 @@
-"""`icb fit`: the posterior of a model."""
+"""`icb fit`: fit a model to decisions."""
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from icb_pymc.cli.options import (
     add_settings,
@@ -9,10 +10,10 @@ from icb_pymc.cli.options import (
     add_verb,
     check_output,
     given_settings,
+    non_negative_integer,
+    positive_integer,
     read_given_decisions,
     say,
-    whole_number,
-    zero_or_more,
 )
 
 
@@ -24,32 +25,38 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Fit a model to decisions and write the posterior as a trace.",
         "icb fit nb_icb decisions.nc --seed 0 -o trace.nc",
     )
-    parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with one")
-    parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet (which is standardised first)")
+    parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with a model")
+    parser.add_argument(
+        "decisions", help="netCDF file, or a table as CSV or Parquet (whose features are standardised first)"
+    )
     parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
-    parser.add_argument("--draws", type=whole_number, help="draws kept per chain (default: 1000)")
+    parser.add_argument("--draws", type=positive_integer, help="draws kept per chain (default: 1000)")
     parser.add_argument(
-        "--tune", type=zero_or_more, help="draws thrown away first (default: 500 by the engine, else 1000)"
+        "--tune",
+        type=non_negative_integer,
+        help="tuning draws, which are discarded (default: 500 for the engine, else 1000)",
     )
-    parser.add_argument("--chains", type=whole_number, help="independent chains (default: 4)")
-    parser.add_argument("--cores", type=whole_number, help="chains at a time (default: as many as the machine can)")
+    parser.add_argument("--chains", type=positive_integer, help="independent chains (default: 4)")
+    parser.add_argument("--cores", type=positive_integer, help="chains to run at a time (default: one per core)")
     parser.add_argument(
-        "--sweeps", type=whole_number, help="sweeps per draw of the kernels gibbs and paper (default: 10)"
+        "--sweeps", type=positive_integer, help="sweeps per draw, for the kernels gibbs and paper (default: 10)"
     )
-    parser.add_argument("--seed", type=zero_or_more, help="same seed, same trace, whatever the cores")
+    parser.add_argument(
+        "--seed", type=non_negative_integer, help="the same seed gives the same trace, for any number of cores"
+    )
     parser.add_argument("--preset", choices=["paper"], help="settings of the published experiments")
     parser.add_argument(
         "--kernel",
         choices=["auto", "engine", "gibbs", "paper", "nuts", "nutpie"],
         help="the exact engine, alternating steps (corrected, or as printed in the paper), or NUTS (default: auto, "
-        "the engine where it applies)",
+        "which takes the engine where it applies)",
     )
     parser.add_argument(
         "--method",
         choices=["mcmc", "laplace", "em"],
-        help="posterior, the Gaussian around its mode, or B-ICB's EM (default: mcmc)",
+        help="sample the posterior, approximate it by a Gaussian at its mode, or B-ICB's EM (default: mcmc)",
     )
-    parser.add_argument("--iterations", type=whole_number, help="iterations of EM (default: 100)")
+    parser.add_argument("--iterations", type=positive_integer, help="number of iterations of EM (default: 100)")
     parser.add_argument(
         "--learn",
         action="append",
@@ -58,18 +65,24 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
         "standard deviation); may be repeated",
     )
-    parser.add_argument("--keep-latents", action="store_true", help="keep rho and rewards")
+    parser.add_argument("--keep-latents", action="store_true", help="keep the draws of rho and of the rewards")
     parser.add_argument(
         "--no-log-likelihood",
         action="store_const",
         const=False,
         dest="log_likelihood",
-        help="do not keep that of each choice, which `icb compare` needs (it is kept where it takes below 200 MB)",
+        help="do not store the log-likelihood of each choice, which `icb compare` needs (stored by default if it takes "
+        "less than 200 MB)",
     )
     parser.add_argument(
-        "--every", type=whole_number, default=1, metavar="N", help="keep every N-th time (default: all)"
+        "--every", type=positive_integer, default=1, metavar="N", help="keep every N-th time (default: all)"
     )
-    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64", help="of the draws that are kept")
+    parser.add_argument(
+        "--dtype",
+        choices=["float64", "float32"],
+        default="float64",
+        help="precision of the stored draws (default: float64)",
+    )
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_settings(parser)
     add_table_columns(parser)
@@ -77,17 +90,18 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, fit, write, and say what was found."""
+    """Read the decisions, fit the model, write the trace, and print a summary."""
     from icb_pymc.catalogue.lookup import find, settings
 
     check_output(options.output, ".nc")
-    given = given_settings(options)
-    settings(find(options.model), given | dict.fromkeys(options.learn))
+    declare = find(options.model)
+    given = given_settings(options, declare)
+    settings(declare, given | dict.fromkeys(options.learn))
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
         from icb_pymc.data.standardisation import standardise
 
-        say("features are standardised; importances are per standard deviation (--as-is to leave them)")
+        say("features are standardised; importances are per standard deviation (use --as-is to leave them as they are)")
         decisions = standardise(decisions)
 
     from icb_pymc.results.inference_data import group
@@ -119,15 +133,16 @@ def run(options: argparse.Namespace) -> int:
     write_trace(trace, options.output)
     say(summary(trace))
     has_beliefs = "belief" in group(trace, "posterior")
-    hint = f"; draw it: icb plot importance {options.output} -o importance.png" if has_beliefs else ""
+    say(f"\nwritten to {options.output}")
+    if has_beliefs:
+        say(f"plot it: icb plot importance {options.output} -o importance.png")
     if trace.attrs["method"] == "mcmc":
-        hint += f"\nbelieve it? icb diagnose {options.output}"
-    say(f"\nwritten to {options.output}{hint}")
+        say(f"check convergence: icb diagnose {options.output}")
     return 0
 
 
-def summary(trace: object) -> str:
-    """What counted at the beginning and at the end, and whether to believe it."""
+def summary(trace: Any) -> str:
+    """Importance of the features at the first and at the last decision, and whether the chains have converged."""
     import pandas as pd
 
     from icb_pymc.assess.diagnosis import diagnose
@@ -137,7 +152,9 @@ def summary(trace: object) -> str:
     posterior = group(trace, "posterior")
     if "belief" not in posterior:
         weights = posterior["rho_env"].mean(("chain", "draw")).to_series().to_frame("rho_env")
-        return "no beliefs over time, but\n" + weights.to_string(float_format=lambda weight: f"{weight:+.3f}")
+        return "the model has no beliefs over time; its reward parameter is\n" + weights.to_string(
+            float_format=lambda weight: f"{weight:+.3f}"
+        )
     belief = posterior["belief"]
     importance = relative_importance(belief).isel(time=[0, -1]).mean(("chain", "draw"))
     first, last = (str(time).partition("T")[0] for time in importance["time"].values)
@@ -146,10 +163,10 @@ def summary(trace: object) -> str:
     if "rho_env" in posterior:
         table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
     lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
-    if "log_evidence" in trace.attrs:  # type: ignore[attr-defined]
-        lines.append(f"\nan approximation (Laplace); log evidence {trace.attrs['log_evidence']:.2f}")  # type: ignore[attr-defined]
-    elif trace.attrs["method"] == "mcmc":  # type: ignore[attr-defined]
-        found = diagnose(trace)
-        lines.append(f"\n{'converged' if found.converged else 'NOT converged'}: {found.verdict}")
-        lines += [f"- {line}" for line in found.advice]
+    if "log_evidence" in trace.attrs:
+        lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
+    elif trace.attrs["method"] == "mcmc":
+        diagnosis = diagnose(trace)
+        lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
+        lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)

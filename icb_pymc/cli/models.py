@@ -1,49 +1,63 @@
-"""`icb models`: what there is."""
+"""`icb models`: list the models, or describe one."""
 
 import argparse
+from typing import Any
 
-from icb_pymc.cli.options import add_verb, say
+from icb_pymc.cli.options import add_json, add_verb, say, say_json
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb."""
     parser = add_verb(
-        verbs, "models", "List the models with one line each, or tell what one of them is.", "icb models ./my_model.py"
+        verbs, "models", "List all models in one line each, or describe one of them.", "icb models ./my_model.py"
     )
-    parser.add_argument("model", nargs="?", help="name of a model, or path of a file with one, to be told in full")
+    parser.add_argument("model", nargs="?", help="name of the model to describe, or path of a file with one")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """List the catalogue, grouped by kind, or describe one model."""
     if options.model is not None:
-        say(_description(options.model))
+        _print_description(options.model, options.json)
         return 0
     from icb_pymc.catalogue.lookup import entries
 
-    found = list(entries())
-    width = max(len(entry.name) for entry in found)
+    models = list(entries())
+    if options.json:
+        say_json([model._asdict() for model in models])
+        return 0
+    width = max(len(model.name) for model in models)
     kind = ""
-    for entry in found:
-        if entry.kind != kind:
-            plural = entry.kind.replace("model", "models") if "model" in entry.kind else f"{entry.kind}s"
+    for model in models:
+        if model.kind != kind:
+            plural = model.kind.replace("model", "models") if "model" in model.kind else f"{model.kind}s"
             say(("\n" if kind else "") + plural)
-            kind = entry.kind
-        say(f"  {entry.name:{width}}  {entry.summary}")
+            kind = model.kind
+        say(f"  {model.name:{width}}  {model.summary}")
     return 0
 
 
-def _description(model: str) -> str:
-    """A model's docstring and the defaults of its hyperparameters."""
+def _print_description(model: str, as_json: bool) -> None:
+    """Print a model's docstring and the defaults of its hyperparameters."""
     import inspect
 
-    from icb_pymc.catalogue.lookup import find, name_of
+    from icb_pymc.catalogue.lookup import find, hyperparameters_of, name_of
 
     declare = find(model)
-    _, *parameters = inspect.signature(declare).parameters.values()
-    lines = [name_of(declare), "", inspect.getdoc(declare) or "(no docstring)", "", "hyperparameters"]
-    width = max((len(parameter.name) for parameter in parameters), default=0)
-    for parameter in parameters:
-        needed = parameter.default is inspect.Parameter.empty
-        lines.append(f"  {parameter.name:{width}}  {'must be given' if needed else repr(parameter.default)}")
-    return "\n".join(lines if parameters else [*lines, "  none"])
+    docstring = inspect.getdoc(declare) or ""
+    defaults = {name: parameter.default for name, parameter in hyperparameters_of(declare).items()}
+    if as_json:
+        hyperparameters: list[dict[str, Any]] = [
+            {"name": name, "required": True}
+            if default is inspect.Parameter.empty
+            else {"name": name, "required": False, "default": default}
+            for name, default in defaults.items()
+        ]
+        say_json({"name": name_of(declare), "docstring": docstring, "hyperparameters": hyperparameters})
+        return
+    lines = [name_of(declare), "", docstring or "(no docstring)", "", "hyperparameters"]
+    width = max(map(len, defaults), default=0)
+    for name, default in defaults.items():
+        lines.append(f"  {name:{width}}  {'required' if default is inspect.Parameter.empty else repr(default)}")
+    say("\n".join(lines if defaults else [*lines, "  none"]))

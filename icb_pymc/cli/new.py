@@ -1,4 +1,4 @@
-"""`icb new`: a file to begin a model of one's own with."""
+"""`icb new`: write a template for a user-defined model."""
 
 import argparse
 from pathlib import Path
@@ -12,10 +12,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "new",
-        "Write a model to begin with: a learner of unknown learning rate, in thirty commented lines that run.",
+        "Write a model to start from: a learner with an unknown learning rate, in thirty commented lines that run.",
         "icb new my_model.py",
     )
-    parser.add_argument("file", help="Python file to write; the model is called like it")
+    parser.add_argument("file", help="Python file to write; the model gets its name")
     parser.set_defaults(run=run)
 
 
@@ -28,11 +28,11 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.file)
     check_output(options.file, ".py")
     if not path.stem.isidentifier() or keyword.iskeyword(path.stem):
-        raise InputError(f"{path}: a model is called like its file; use letters, digits and underscores.")
+        raise InputError(f"{path}: a model has the name of its file; use letters, digits and underscores.")
     if path.exists():
-        raise InputError(f"{path} is there already, and stays as it is; give another name.")
+        raise InputError(f"{path} already exists and was not overwritten; give another name.")
     template = (Path(__file__).parents[1] / "catalogue" / "model_template.py").read_text(encoding="utf-8")
-    # What is for the checks of this package is not for the user.
+    # Comments for this package's type checks are of no use to the user.
     text = template.replace("  # type: ignore[no-untyped-def]", "").replace("my_model", path.stem)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

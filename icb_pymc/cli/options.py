@@ -1,33 +1,40 @@
 """Options and outputs that several verbs share."""
 
 import argparse
+import inspect
+import json
+import math
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
 
-# Hyperparameters that are words.
-WORDS = ("unit_of_time", "prior", "reading", "score")
+PICTURES = (".png", ".pdf", ".svg")
+WORDS = {"true": True, "false": False, "none": None}
 
 
 def add_verb(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, purpose: str, example: str
 ) -> argparse.ArgumentParser:
-    """A sub-command whose help ends with an example."""
+    """Add a sub-command whose help ends with an example."""
     return verbs.add_parser(name, help=purpose, description=purpose, epilog=f"example: {example}")
 
 
 def add_table_columns(parser: argparse.ArgumentParser) -> None:
-    """Options that say what the columns of a long table are called."""
+    """Add options that name the columns of a long table."""
     group = parser.add_argument_group("columns of a table (CSV or Parquet, one row per candidate per decision)")
-    group.add_argument("--decision", default="decision", metavar="COLUMN", help="which decision (default: decision)")
+    group.add_argument("--decision", default="decision", metavar="COLUMN", help="the decision (default: decision)")
     group.add_argument("--chosen", default="chosen", metavar="COLUMN", help="1 if chosen, else 0 (default: chosen)")
-    group.add_argument("--time", metavar="COLUMN", help="whole number or date (default: time, if there)")
-    group.add_argument("--candidate", metavar="COLUMN", help="the candidate's name (default: candidate, if there)")
-    group.add_argument("--available", metavar="COLUMN", help="0 if not to be had (default: available, if there)")
-    group.add_argument("--agent", metavar="COLUMN", help="who decided (default: agent, if there and no feature)")
-    group.add_argument("--features", metavar="A,B,C", help="feature columns (default: all that are left)")
+    group.add_argument("--time", metavar="COLUMN", help="integer or date (default: time, if it exists)")
+    group.add_argument("--candidate", metavar="COLUMN", help="name of the candidate (default: candidate, if it exists)")
+    group.add_argument("--available", metavar="COLUMN", help="0 if not available (default: available, if it exists)")
+    group.add_argument(
+        "--agent", metavar="COLUMN", help="who decided (default: agent, if it exists and is not a feature)"
+    )
+    group.add_argument("--features", metavar="A,B,C", help="feature columns (default: all other columns)")
 
 
 def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
@@ -41,57 +48,136 @@ def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Option ``--set name=value`` for hyperparameters."""
+    """Add the option ``--set NAME=VALUE`` for hyperparameters."""
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a hyperparameter; may be repeated"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a hyperparameter: a number, numbers separated by commas, true, false, none, or text where the model "
+        "takes text; may be repeated",
     )
 
 
-def given_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The hyperparameters given by ``--set``."""
-    return dict(_setting(text) for text in options.set)
+def given_settings(options: argparse.Namespace, declare: Callable[..., Any]) -> dict[str, Any]:
+    """The hyperparameters given by ``--set``, for the model that `declare` declares.
+
+    A value that is not a number, true, false or none is text. It is accepted if the model's hyperparameter takes text:
+    its default is text, its annotation mentions ``str`` or ``Literal``, or it has neither an annotation nor a default
+    other than None.
+    """
+    return dict(_setting(text, declare) for text in options.set)
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _setting(text: str, declare: Callable[..., Any]) -> tuple[str, Any]:
+    from icb_pymc.catalogue.lookup import hyperparameters_of, name_of
+
     name, equals, value = text.partition("=")
     if not equals:
-        raise InputError(f"--set {text}: write it as name=value.")
-    words = {"true": True, "false": False, "none": None}
-    if value.lower() in words:
-        return name, words[value.lower()]
+        raise InputError(f"--set {text}: write it as NAME=VALUE.")
+    if value.lower() in WORDS:
+        return name, WORDS[value.lower()]
     try:
         numbers = [float(part) for part in value.split(",")]
     except ValueError:
-        if name not in WORDS:
-            raise InputError(f"--set {text}: {value!r} is not a number.") from None
-        return name, value
+        parameters = hyperparameters_of(declare)
+        # An unknown name is refused later, by `settings`, with the list of those that exist.
+        if name not in parameters or _takes_text(parameters[name]):
+            return name, value
+        raise InputError(
+            f"--set {text}: '{value}' is not a number; '{name}' of the model '{name_of(declare)}' takes "
+            f"{_expected(parameters[name].default)}."
+        ) from None
     return name, numbers[0] if len(numbers) == 1 else numbers
 
 
+def _takes_text(parameter: inspect.Parameter) -> bool:
+    if isinstance(parameter.default, str):
+        return True
+    if parameter.annotation is not parameter.empty:
+        return bool(re.search(r"\b(str|Literal)\b", inspect.formatannotation(parameter.annotation)))
+    return parameter.default is None or parameter.default is parameter.empty
+
+
+def _expected(default: Any) -> str:
+    if isinstance(default, bool):
+        return f"true or false (default: {str(default).lower()})"
+    is_required = default is inspect.Parameter.empty
+    return f"a number, or several separated by commas{'' if is_required else f' (default: {default})'}"
+
+
 def check_output(path: str, *suffixes: str) -> None:
-    """Refuse an output that cannot be written before the work begins, not after."""
+    """Refuse an output that cannot be written, before the work begins."""
     if Path(path).suffix not in suffixes:
         raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
     if not Path(path).parent.is_dir():
         raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
 
 
-def whole_number(text: str, least: int = 1) -> int:
-    """A positive whole number."""
+def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
+    """Write the figure that `draw` returns."""
+    import matplotlib as mpl
+
+    # Writing a file needs no screen.
+    mpl.use("Agg")
+    from icb_pymc.io.files import replacing
+
+    figure = draw()
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, bbox_inches="tight")
+
+
+def positive_integer(text: str, least: int = 1) -> int:
+    """Parse an integer of 1 or more."""
     try:
         number = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not an integer") from None
     if number < least:
         raise argparse.ArgumentTypeError(f"{number} is too small: give {least} or more")
     return number
 
 
-def zero_or_more(text: str) -> int:
-    """Zero or a positive whole number."""
-    return whole_number(text, least=0)
+def non_negative_integer(text: str) -> int:
+    """Parse an integer of 0 or more."""
+    return positive_integer(text, least=0)
 
 
 def say(text: str = "") -> None:
     """Print for the person at the terminal."""
     print(text, file=sys.stdout)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print the result as JSON (missing numbers are null)")
+
+
+def say_json(value: Any) -> None:
+    """Print a result as JSON.
+
+    Data frames become lists of objects, one for each row; dates become text; NaN and infinity become null.
+    """
+    print(json.dumps(_as_json(value), indent=2, ensure_ascii=False, allow_nan=False), file=sys.stdout)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _as_json(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(part) for part in value]
+    if hasattr(value, "reset_index"):
+        table = value if value.index.names == [None] else value.reset_index()
+        # Column headings as keys: "R-hat" becomes r_hat, "chosen - others" chosen_minus_others.
+        headings = [str(column).lower().replace(" - ", " minus ") for column in table.columns]
+        keys = [re.sub(r"\W+", "_", heading).strip("_") for heading in headings]
+        return [dict(zip(keys, map(_as_json, row), strict=True)) for row in table.itertuples(index=False, name=None)]
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and dtype.kind not in "Mm":
+        return _as_json(value.tolist())
+    # Dates, without the time of day if it is midnight.
+    return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(value))

@@ -1,8 +1,8 @@
-"""`icb prepare`: the paper's filters on a raw OPTN liver file."""
+"""`icb prepare`: apply the paper's filters to a raw OPTN liver file."""
 
 import argparse
 
-from icb_pymc.cli.options import add_verb, check_output, say, whole_number, zero_or_more
+from icb_pymc.cli.options import add_verb, check_output, non_negative_integer, positive_integer, say
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -10,7 +10,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "prepare",
-        "Filter a raw OPTN liver file as the paper did, and report what each filter dropped.",
+        "Filter a raw OPTN liver file as in the paper, and report what each filter removed.",
         "icb prepare liver.csv -o transplants.csv --decisions decisions.nc",
     )
     parser.add_argument("raw", help="raw OPTN liver file as CSV, real or synthetic")
@@ -18,16 +18,18 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--decisions",
         metavar="FILE",
-        help="write dated decisions: each liver, its recipient, and others then waiting",
+        help="write dated decisions: for each liver its recipient and other patients who were waiting",
     )
-    parser.add_argument("--steps", type=whole_number, default=2_500, help="how many decisions (default: 2500)")
-    parser.add_argument("--actions", type=whole_number, default=3, help="candidates per decision (default: 3)")
-    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same decisions (default: 0)")
+    parser.add_argument("--steps", type=positive_integer, default=2_500, help="number of decisions (default: 2500)")
+    parser.add_argument("--actions", type=positive_integer, default=3, help="candidates per decision (default: 3)")
+    parser.add_argument(
+        "--seed", type=non_negative_integer, default=0, help="the same seed gives the same decisions (default: 0)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prepare, report, and perhaps write."""
+    """Filter the file, print the report, and write what was asked for."""
     from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.allocation_history import allocation_history
     from icb_pymc.environments.optn import prepare, read_raw
@@ -38,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepare(read_raw(options.raw), options.raw)
     say(prepared.report.to_string(index=False))
     if prepared.transplants.attrs["synthetic"]:
-        say("\nthe patients are synthetic: no real patient is in this file")
+        say("\nthe patients are synthetic: this file contains no real patient")
     if options.output:
         with replacing(options.output) as temporary:
             prepared.transplants.to_csv(temporary, index=False)

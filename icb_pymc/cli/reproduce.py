@@ -1,4 +1,4 @@
-"""`icb reproduce`: the tables and figures of the paper."""
+"""`icb reproduce`: reproduce the tables and figures of the paper."""
 
 import argparse
 import sys
@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from icb_pymc.cli.options import add_verb, say, whole_number
+from icb_pymc.cli.options import add_verb, positive_integer, say, write_picture
 from icb_pymc.errors import InputError
 
-# Said here too, for `icb --help` must not import what knows them; a test compares.
+# Repeated here, since `icb --help` must not import the modules that define them; a test compares the two.
 TABLES = (2, 3, 4, 5, 6)
 FIGURES = ("radar", "over-time", "sudden-change")
 
@@ -21,9 +21,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "reproduce",
-        "Make the tables and figures of the paper anew, beside its own figures. Tables 2 (beliefs) and 3 (rewards) are "
-        "those of its main text; 4 (action matching), 5 (misspecification: quadratic agents) and 6 (sudden changes) "
-        "are those of its appendix. What is finished is kept: the same command, given again, goes on where it stopped.",
+        "Reproduce the tables and figures of the paper, with the paper's numbers beside ours. Tables 2 (beliefs) and 3 "
+        "(rewards) are in its main text; 4 (action matching), 5 (misspecification: quadratic agents) and 6 (sudden "
+        "changes) in its appendix. Finished runs are kept: the same command, given again, continues where it stopped.",
         "icb reproduce --table 2 --table 3 --seeds 5 --jobs 2 -o out",
     )
     parser.add_argument(
@@ -34,45 +34,53 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--preset",
         choices=["exact", "paper"],
         default="exact",
-        help="our samplers and proper priors, or settings as published (default: exact)",
+        help="our samplers and proper priors, or the published settings (default: exact)",
     )
     parser.add_argument(
-        "--model", metavar="FILE", action="append", default=[], help="a model of your own as a line of the tables"
+        "--model",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="file of a user-defined model, added as a row of the tables; may be repeated",
     )
-    parser.add_argument("--seeds", type=whole_number, help="runs per cell (default: 5; 2 with --quick)")
-    parser.add_argument("--quick", action="store_true", help="see the whole flow in minutes: fewer and smaller runs")
-    parser.add_argument("--jobs", type=whole_number, default=1, help="processes on this machine (default: 1)")
+    parser.add_argument("--seeds", type=positive_integer, help="runs per cell (default: 5; 2 with --quick)")
     parser.add_argument(
-        "--scheduler", metavar="tcp://HOST:PORT", help="run on this Dask cluster in place of --jobs (needs [cluster])"
+        "--quick", action="store_true", help="go through all steps in minutes, with fewer and smaller runs"
+    )
+    parser.add_argument("--jobs", type=positive_integer, default=1, help="processes on this machine (default: 1)")
+    parser.add_argument(
+        "--scheduler",
+        metavar="tcp://HOST:PORT",
+        help="run on this Dask cluster instead of --jobs (needs icb-pymc[cluster])",
     )
     parser.add_argument(
         "--data",
         metavar="CSV",
-        help="raw OPTN liver file for the radar and over-time figures, in place of the synthetic history",
+        help="raw OPTN liver file for the radar and over-time figures, instead of the synthetic history",
     )
     parser.add_argument("-o", "--output", default="out", metavar="FOLDER", help="folder to write (default: out)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what is missing, then make the tables and figures of what is there."""
+    """Do the missing runs, then make the tables and figures from all finished runs."""
     everything = not (options.table or options.figure)
     numbers = sorted(set(options.table or (TABLES if everything else ())))
     names = [name for name in FIGURES if name in (options.figure or (FIGURES if everything else ()))]
     if options.data and not {"radar", "over-time"} & set(names):
-        raise InputError("--data is for the figures radar and over-time; ask for one of them.")
+        raise InputError("--data is for the figures radar and over-time; request one of them.")
     if options.model and not numbers:
-        raise InputError("--model is for the tables; ask for one of them.")
+        raise InputError("--model is for the tables; request one of them.")
     if options.scheduler and options.jobs > 1:
         raise InputError("give --jobs or --scheduler, not both.")
     if Path(options.output).is_file():
         raise InputError(f"{options.output} is a file; give the name of a folder.")
 
     from icb_pymc.reproduce import scale as scales
-    from icb_pymc.reproduce.algorithms import own_algorithm
+    from icb_pymc.reproduce.algorithms import user_algorithm
     from icb_pymc.reproduce.figures import FIGURES as FIGURES_MADE
     from icb_pymc.reproduce.paper_tables import TABLES as TABLES_MADE
-    from icb_pymc.reproduce.paper_tables import figures_of
+    from icb_pymc.reproduce.paper_tables import table_rows
     from icb_pymc.reproduce.running import run_missing
     from icb_pymc.reproduce.store import Store
     from icb_pymc.reproduce.unit import in_order
@@ -81,39 +89,39 @@ def run(options: argparse.Namespace) -> int:
     scale = scales.QUICK if options.quick else scales.FULL
     if options.seeds:
         scale = replace(scale, seeds=options.seeds)
-    own = tuple(own_algorithm(path) for path in options.model)
-    if len({runs.label for runs in own}) < len(own):
-        raise InputError("--model: two models have the same name; give one of them another.")
-    tables = [replace(TABLES_MADE[number], own=own) for number in numbers]
-    drawn = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
-    of_tables = [unit for table in tables for unit in table.units(options.preset, scale)]
-    units = in_order([*of_tables, *drawn.values()])
+    added = tuple(user_algorithm(path) for path in options.model)
+    if len({algorithm.label for algorithm in added}) < len(added):
+        raise InputError("--model: the same model is given twice.")
+    tables = [replace(TABLES_MADE[number], user_algorithms=added) for number in numbers]
+    figures = {FIGURES_MADE[name]: FIGURES_MADE[name].unit(options.preset, scale, options.data) for name in names}
+    table_units = [unit for table in tables for unit in table.units(options.preset, scale)]
+    units = in_order([*table_units, *figures.values()])
     start_workers = cluster(options.scheduler) if options.scheduler else processes(options.jobs)
-    # A quick look must not replace runs that took long.
+    # Quick runs must not replace full ones.
     folder, suffix = Path(options.output), "-quick" if options.quick else ""
     store = Store(folder / f"units{suffix}")
 
     missing = [unit for unit in units if not store.has(unit)]
-    say(f"{len(units)} runs, of which {len(units) - len(missing)} are there already")
+    say(f"{len(units)} runs, of which {len(units) - len(missing)} already exist")
     with _progress(len(missing)) as advance:
         failures = run_missing(missing, store, start_workers, advance)
 
-    too_small = " Quick runs, too small to compare with the paper's." if options.quick else ""
+    too_small = " These are quick runs, too small to compare with the paper's." if options.quick else ""
     for table in tables:
         note = table.note(options.preset) + too_small
-        rows = figures_of(table, options.preset, scale, store)
+        rows = table_rows(table, options.preset, scale, store)
         _write_table(table, rows, note, folder / f"table-{table.number}-{options.preset}{suffix}")
-    for figure, unit in drawn.items():
+    for figure, unit in figures.items():
         if store.has(unit):
             path = folder / f"figure-{figure.name}-{options.preset}{suffix}.png"
             _write_figure(figure, store.trace(unit), path)
-            _warn_of_chains(unit, store)
+            _warn_if_not_converged(unit, store)
     return _report(failures, len(units))
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Any], None]]:
-    """A bar with the time left, moved on by what is yielded."""
+    """A progress bar with the time left; the function that is yielded advances it."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -143,28 +151,20 @@ def _write_table(table: Any, rows: Any, note: str, stem: Path) -> None:
 
 
 def _write_figure(figure: Any, trace: Any, path: Path) -> None:
-    import matplotlib as mpl
-
-    # No screen is needed to write a file.
-    mpl.use("Agg")
-    from icb_pymc.io.files import replacing
-
-    picture = figure.draw(trace)
-    with replacing(path) as temporary:
-        picture.savefig(temporary, dpi=150, bbox_inches="tight")
+    write_picture(lambda: figure.draw(trace), path)
     say(f"\n{figure.title}: written to {path}")
 
 
-def _warn_of_chains(unit: Any, store: Any) -> None:
+def _warn_if_not_converged(unit: Any, store: Any) -> None:
     from icb_pymc.assess.convergence import HIGHEST_RHAT
 
     rhat = store.scores(unit).get("rhat", 1.0)
     if rhat > HIGHEST_RHAT:
-        say(f"its chains have not met (R-hat {rhat:.2f}): do not rely on it")
+        say(f"its chains have not converged (R-hat {rhat:.2f}): do not rely on it")
 
 
 def _report(failures: Any, total: int) -> int:
-    """Say what failed; the exit code."""
+    """Print what failed, and return the exit code."""
     for failure in failures:
         print(f"icb reproduce: {failure.unit.name} failed: {failure.error}", file=sys.stderr)
     if failures:

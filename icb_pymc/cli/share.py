@@ -1,9 +1,9 @@
-"""`icb share`: a trace small enough to be sent."""
+"""`icb share`: write a smaller trace for sharing."""
 
 import argparse
 from pathlib import Path
 
-from icb_pymc.cli.options import add_verb, check_output, say, whole_number
+from icb_pymc.cli.options import add_verb, check_output, positive_integer, say
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -11,21 +11,27 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "share",
-        "Write a smaller trace for sharing: fewer draws, fewer times, half the digits; the file says so.",
+        "Write a smaller trace for sharing: fewer draws, fewer times, single precision; the file says what was kept.",
         "icb share trace.nc --draws 400 --every 6 -o shared.nc",
     )
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("-o", "--output", required=True, help="trace to write")
-    parser.add_argument("--draws", type=whole_number, help="keep at most so many draws per chain (default: all)")
+    parser.add_argument(
+        "--draws", type=positive_integer, help="largest number of draws to keep per chain (default: all)"
+    )
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--every", type=whole_number, default=1, metavar="N", help="keep every N-th time")
-    chosen.add_argument("--times", nargs="+", metavar="TIME", help="keep these times: numbers, or dates")
-    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: float32")
+    chosen.add_argument(
+        "--every", type=positive_integer, default=1, metavar="N", help="keep every N-th time (default: all)"
+    )
+    chosen.add_argument("--times", nargs="+", metavar="TIME", help="keep these times: numbers or dates")
+    parser.add_argument(
+        "--dtype", choices=["float32", "float64"], default="float32", help="precision of the draws (default: float32)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, make smaller, write, and say what was left out."""
+    """Read the trace, reduce it, write it, and print what was kept."""
     check_output(options.output, ".nc")
     from icb_pymc.data.times import time_within
     from icb_pymc.io.machine import format_bytes

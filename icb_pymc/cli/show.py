@@ -1,75 +1,94 @@
-"""`icb show`: what is in a file of decisions."""
+"""`icb show`: check and summarise a file of decisions."""
 
 import argparse
 from typing import Any
 
-from icb_pymc.cli.options import add_table_columns, add_verb, read_given_decisions, say
+from icb_pymc.cli.options import add_json, add_table_columns, add_verb, read_given_decisions, say, say_json
+
+MANY_AGENTS = 10
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb."""
-    parser = add_verb(
-        verbs, "show", "Check a file of decisions and show what is in it.", "icb show log.csv --time date"
-    )
+    parser = add_verb(verbs, "show", "Check a file of decisions and summarise it.", "icb show log.csv --time date")
     parser.add_argument("decisions", help="netCDF file, or a table as CSV or Parquet")
+    add_json(parser)
     add_table_columns(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Validate and summarise."""
-    say(summary(read_given_decisions(options.decisions, options)))
+    summary = summarise(read_given_decisions(options.decisions, options))
+    if options.json:
+        say_json(summary)
+    else:
+        say(format_summary(summary))
     return 0
 
 
-def summary(decisions: Any) -> str:
-    """Decisions in words: how many, of what, and what the chosen have that the others have not."""
+def summarise(decisions: Any) -> dict[str, Any]:
+    """Summarise decisions: sizes, agents, and for each feature how the chosen candidates differ from the others."""
+    import numpy as np
+
+    time, counts = decisions["time"].values, decisions["available"].values.sum(axis=1)
+    first, last = (np.datetime_as_string(t, unit="D") if t.dtype.kind == "M" else t for t in time[[0, -1]])
+    summary: dict[str, Any] = {
+        "decisions": len(time),
+        "first": first,
+        "last": last,
+        "candidates": {"min": counts.min(), "max": counts.max()},
+    }
+    if "decider" in decisions:
+        names = decisions["agent"].values
+        numbers = np.bincount(decisions["decider"].values, minlength=len(names))
+        summary["agents"] = dict(zip(names, numbers, strict=True))
+    if "agent" in decisions.attrs:
+        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs["seed"]}
+    return summary | {"synthetic": bool(decisions.attrs.get("synthetic")), "features": _feature_table(decisions)}
+
+
+def format_summary(summary: dict[str, Any]) -> str:
+    """A summary as text."""
+    features, (least, most) = summary["features"], summary["candidates"].values()
+    candidates = str(least) if least == most else f"{least} to {most}"
+    lines = [
+        f"{summary['decisions']} decisions from {summary['first']} to {summary['last']}, {candidates} candidates each, "
+        f"{len(features)} features"
+    ]
+    if "agents" in summary:
+        lines.append(_format_agents(summary["agents"]))
+    if "simulated" in summary:
+        lines.append("simulated: agent '{agent}', seed {seed}".format(**summary["simulated"]))
+    if summary["synthetic"]:
+        lines.append("the patients are synthetic: this file contains no real patient")
+    lines.append("\n" + features.to_string(float_format=lambda value: f"{value:+.3f}"))
+    return "\n".join(lines)
+
+
+def _feature_table(decisions: Any) -> Any:
+    """A data frame with a row for each feature."""
     import numpy as np
     import pandas as pd
 
-    available, chosen = decisions["available"].values, decisions["chosen"].values
+    available, chosen, context = (decisions[name].values for name in ("available", "chosen", "context"))
     steps = np.arange(len(chosen))
-    counts = available.sum(axis=1)
-    span = str(counts.min()) if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
-    first, last = (np.datetime_as_string(t, unit="D") if t.dtype.kind == "M" else t for t in _ends(decisions))
-    lines = [
-        f"{len(chosen)} decisions from {first} to {last}, {span} candidates each, {decisions.sizes['feature']} features"
-    ]
-    if "decider" in decisions:
-        lines.append(_deciders(decisions))
-    if "agent" in decisions.attrs:
-        lines.append(f"simulated: agent '{decisions.attrs['agent']}', seed {decisions.attrs['seed']}")
-    if decisions.attrs.get("synthetic"):
-        lines.append("the patients are synthetic: no real patient is in this file")
-    context = decisions["context"].values
-    candidates = context[available]
-    taken = context[steps, chosen]
     others = available.copy()
     others[steps, chosen] = False
+    candidates = context[available]
     table = pd.DataFrame(index=pd.Index(decisions["feature"].values, name="feature"))
     table["mean"], table["sd"] = candidates.mean(axis=0), candidates.std(axis=0)
     if others.any():
-        table["chosen - others"] = taken.mean(axis=0) - context[others].mean(axis=0)
+        table["chosen - others"] = context[steps, chosen].mean(axis=0) - context[others].mean(axis=0)
     if "true_belief" in decisions:
         belief = decisions["true_belief"].values
         table["first belief"], table["last belief"] = belief[0], belief[-1]
     if "true_rho_env" in decisions:
         table["rho_env"] = decisions["true_rho_env"].values
-    lines.append("\n" + table.to_string(float_format=lambda value: f"{value:+.3f}"))
-    return "\n".join(lines)
+    return table
 
 
-def _deciders(decisions: Any) -> str:
-    """Who decided, and how often."""
-    import numpy as np
-
-    names = decisions["agent"].values
-    counts = np.bincount(decisions["decider"].values, minlength=len(names))
-    if len(names) > 10:
-        return f"{len(names)} agents with {counts.min()} to {counts.max()} decisions each"
-    told = ", ".join(f"{name} ({count})" for name, count in zip(names, counts, strict=True))
-    return f"{len(names)} agent(s) and their decisions: {told}"
-
-
-def _ends(decisions: Any) -> Any:
-    return decisions["time"].values[[0, -1]]
+def _format_agents(counts: dict[str, int]) -> str:
+    if len(counts) > MANY_AGENTS:
+        return f"{len(counts)} agents with {min(counts.values())} to {max(counts.values())} decisions each"
+    return f"{len(counts)} agent(s) and their decisions: " + ", ".join(f"{name} ({n})" for name, n in counts.items())

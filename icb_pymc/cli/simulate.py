@@ -1,8 +1,16 @@
-"""`icb simulate`: decisions of an agent."""
+"""`icb simulate`: simulate the decisions of an agent."""
 
 import argparse
 
-from icb_pymc.cli.options import add_settings, add_verb, check_output, given_settings, say, whole_number, zero_or_more
+from icb_pymc.cli.options import (
+    add_settings,
+    add_verb,
+    check_output,
+    given_settings,
+    non_negative_integer,
+    positive_integer,
+    say,
+)
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -10,14 +18,18 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "simulate",
-        "Simulate an agent, or any other model, on liver transplants and write its decisions, the truth included.",
+        "Simulate an agent, or any other model, on liver transplants and write its decisions together with the truth.",
         "icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
     )
-    parser.add_argument("agent", help="name of a model (`icb models` lists them), or path of a file with one")
-    parser.add_argument("--steps", type=whole_number, help="number of decisions (default: as in the paper, 500)")
-    parser.add_argument("--actions", type=whole_number, default=2, help="candidates per decision (default: 2)")
-    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same file contents (default: 0)")
-    parser.add_argument("--quadratic", action="store_true", help="rewards quadratic in age, INR and weight difference")
+    parser.add_argument("agent", help="name of a model (`icb models` lists them), or path of a file with a model")
+    parser.add_argument("--steps", type=positive_integer, help="number of decisions (default: 500, as in the paper)")
+    parser.add_argument("--actions", type=positive_integer, default=2, help="candidates per decision (default: 2)")
+    parser.add_argument(
+        "--seed", type=non_negative_integer, default=0, help="the same seed gives the same decisions (default: 0)"
+    )
+    parser.add_argument(
+        "--quadratic", action="store_true", help="rewards that are quadratic in age, INR and weight difference"
+    )
     parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
     add_settings(parser)
     parser.add_argument("-o", "--output", default="decisions.nc", help="file to write (default: decisions.nc)")
@@ -25,17 +37,17 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate, write, and show what was simulated."""
+    """Simulate, write the decisions, and print a summary."""
     from icb_pymc.catalogue.lookup import find, settings
-    from icb_pymc.cli.show import summary
+    from icb_pymc.cli.show import format_summary, summarise
     from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.environments.optn import prepare, read_raw
     from icb_pymc.sample.simulation import default_arrivals, simulate
 
     check_output(options.output, *SUFFIXES)
-    given = given_settings(options)
-    # Said before the compilation starts, so that a misspelt name is answered at once.
     declare = find(options.agent)
+    given = given_settings(options, declare)
+    # Checked before the model is compiled, so that a misspelt name is reported at once.
     settings(declare, given)
     transplants = None
     if options.cohort is not None:
@@ -51,6 +63,6 @@ def run(options: argparse.Namespace) -> int:
 
     decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, hyperparameters=given)
     write_decisions(decisions, options.output)
-    say(summary(decisions))
+    say(format_summary(summarise(decisions)))
     say(f"\nwritten to {options.output}")
     return 0

@@ -1,8 +1,8 @@
-"""`icb synthesise`: a synthetic cohort or history of allocation in the form of the OPTN liver file."""
+"""`icb synthesise`: write a synthetic cohort or history of allocation in the format of the OPTN liver file."""
 
 import argparse
 
-from icb_pymc.cli.options import add_verb, say, whole_number, zero_or_more
+from icb_pymc.cli.options import add_verb, non_negative_integer, positive_integer, say
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -10,7 +10,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "synthesise",
-        "Write synthetic patients with the columns and codes of the OPTN liver file; no real patient is in it.",
+        "Write synthetic patients with the columns and codes of the OPTN liver file; it contains no real patient.",
         "icb synthesise --patients 5000 -o liver.csv",
     )
     parser.add_argument(
@@ -18,10 +18,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         nargs="?",
         choices=["cohort", "history"],
         default="cohort",
-        help="patients matched by chance (default), or livers that went by known, dated policies",
+        help="patients matched at random (default), or livers allocated by known, dated policies",
     )
-    parser.add_argument("--patients", type=whole_number, help="how many (default: 20000, of a history 10000)")
-    parser.add_argument("--seed", type=zero_or_more, default=0, help="same seed, same patients (default: 0)")
+    parser.add_argument(
+        "--patients", type=positive_integer, help="number of patients (default: 20000; for a history 10000)"
+    )
+    parser.add_argument(
+        "--seed", type=non_negative_integer, default=0, help="the same seed gives the same patients (default: 0)"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="CSV", help="file to write")
     parser.set_defaults(run=run)
 

@@ -37,7 +37,7 @@ class SegmentTable:
 
     @property
     def name(self) -> str:
-        """Description that is stored in a trace in place of the table."""
+        """Description that is stored in a trace instead of the table."""
         return f"{self.score} of {np.isfinite(self.scores).sum()} segments"
 
     @property

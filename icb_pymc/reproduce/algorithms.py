@@ -1,23 +1,24 @@
-"""The lines of the paper's tables: each algorithm as a model of the catalogue with its settings under a preset.
+"""The rows of the paper's tables: each algorithm is a model of the catalogue with settings that depend on the preset.
 
 Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of the published experiments. Preset
 ``exact`` samples the posterior of the same models by the exact engine (two chains, see `Scale`):
 
-- NB-ICB with the paper's covariances (5e-5 and 5e-4, moves of all weights together damped a hundredfold) and its
-  start at -1/k. Both say that weights are negative and sum to -1, which holds for the semi-synthetic agents alone.
-  In the sudden changes and the history weights have either sign, so there (under both presets) the covariances are
-  multiples of I, as the text of the paper has them, and the first belief is N(0, (2/k)^2 I), as are there the priors of
-  the algorithms below;
-- B-ICB with sigma = 0.10, alpha = 20, and under proper priors the reward parameter, N(-1/k, (2/k)^2 I), and the
+- NB-ICB has the paper's covariances (5e-5 and 5e-4, with moves of all weights together damped a hundredfold) and its
+  start at -1/k. Both assume that weights are negative and sum to -1, which holds only for the semi-synthetic agents.
+  In the sudden changes and in the history, weights have either sign; there, under both presets, the covariances are
+  multiples of I, as in the text of the paper, and the first belief is N(0, (2/k)^2 I). The priors of the algorithms
+  below have mean zero there too;
+- B-ICB has sigma = 0.10, alpha = 20, and proper priors for the reward parameter, N(-1/k, (2/k)^2 I), and for the
   strength of the first belief, log-normal around 10;
-- B-IRL, M-fold IRL, CP-IRL and I-SPI with alpha = 20 and the prior N(-1/k, (2/k)^2 I) of each vector of weights, in
-  place of an improper one; the segments of CP-IRL by their evidence;
-- T-REX with free weights, by Adam until 100 steps bring nothing, as the text of the paper has it.
+- B-IRL, M-fold IRL, CP-IRL and I-SPI have alpha = 20 and the prior N(-1/k, (2/k)^2 I) for each vector of weights
+  instead of an improper one; CP-IRL chooses its segments by their evidence;
+- T-REX has free weights, fitted by Adam until 100 steps bring no improvement, as in the text of the paper.
 
-Baseline is -1/k throughout; its choices are those of alpha = 0, all candidates alike, for that is evidently what the
-paper's table on action matching reports (see `icb_pymc.assess.metrics.action_divergence`).
+Baseline is -1/k throughout. Its choices are those of alpha = 0, where all candidates are equally probable: evidently
+this is what the paper's table on action matching reports (see `icb_pymc.assess.metrics.action_divergence`).
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,30 +32,33 @@ from icb_pymc.reproduce.log import HISTORY, Log
 
 # Logs whose weights have either sign, and the number of their features.
 EITHER_SIGN = {"switching": len(sudden_change.FEATURES), HISTORY: len(waiting_list.FEATURES)}
-# Models with hyperparameters that are learnt by default.
+# Models that learn hyperparameters by default.
 LEARNING = ("b_icb",)
+# Hexadecimal digits of a file's hash in the label of a user-defined model.
+DIGEST_SHOWN = 6
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A line of a table.
+    """A row of a table.
 
     Attributes
     ----------
     label : str
-        As in the paper.
+        As in the paper; for a user-defined model its name and the beginning of `file_digest`, so that it differs from
+        the paper's labels and from that of another file with the same name.
     model : str
-        Of the catalogue.
+        Name in the catalogue, or the path of the file of a user-defined model.
     settings : tuple of (name, value)
-        Given to the model.
+        Hyperparameters of the model.
     preset : {"paper"}, optional
-        Of `fit`.
+        The preset of `fit`.
     paper_priors : bool
         Take the hyperparameters of the preset `paper`, but not its sampler.
     is_sampled : bool
         Whether it has draws, whose number is a setting.
     file_digest : str, optional
-        Of a model of one's own, which is given by its path: what its file hashes to.
+        Hash of the contents of a user-defined model's file.
     """
 
     label: str
@@ -67,49 +71,55 @@ class Algorithm:
 
     @property
     def has_segments(self) -> bool:
-        """Whether the log is divided into segments, whose scores runs on the same log share."""
+        """Whether the log is divided into segments, whose scores are shared by runs on the same log."""
         return any(name == "segments" for name, _ in self.settings)
 
+    @property
+    def slug(self) -> str:
+        """The label as part of a file name: lower case, words joined by hyphens."""
+        return re.sub(r"\W+", "-", self.label.lower()).strip("-")
 
-def own_algorithm(path: str) -> Algorithm:
-    """A model of one's own as a line of the tables; the same under either preset."""
+
+def user_algorithm(path: str) -> Algorithm:
+    """A user-defined model as a row of the tables; it is run in the same way under both presets."""
     declare = find(path)
     settings(declare, {})
-    # Not an underscore, which LaTeX would read as an index.
-    label = name_of(declare).replace("_", "-")
-    return Algorithm(label, str(existing(path).resolve()), file_digest=digest_of(path))
+    digest = digest_of(path)
+    # Hyphens, since LaTeX reads an underscore as a subscript.
+    label = f"{name_of(declare).replace('_', '-')} ({digest[:DIGEST_SHOWN]})"
+    return Algorithm(label, str(existing(path).resolve()), file_digest=digest)
 
 
 def algorithm(label: str, preset: str, log: Log) -> Algorithm:
     """The algorithm called `label` as it is run on `log` under a preset."""
-    of_fit = "paper" if preset == "paper" else None
+    fit_preset = "paper" if preset == "paper" else None
     plain = {"B-IRL": "b_irl", "I-SPI": "i_spi", "B-ICB": "b_icb"}
     if label == "Baseline":
         return Algorithm(label, "uniform", (("alpha", 0.0),), is_sampled=False)
     if label == "T-REX":
-        return Algorithm(label, "t_rex", preset=of_fit, is_sampled=False)
+        return Algorithm(label, "t_rex", preset=fit_preset, is_sampled=False)
     if label == "NB-ICB" and log.agent in EITHER_SIGN:
-        return Algorithm(label, "nb_icb", priors_of_either_sign(log), of_fit)
+        return Algorithm(label, "nb_icb", priors_of_either_sign(log), fit_preset)
     if label == "NB-ICB":
-        return Algorithm(label, "nb_icb", preset=of_fit, paper_priors=preset == "exact")
-    # The flat prior as published has no mean.
+        return Algorithm(label, "nb_icb", preset=fit_preset, paper_priors=preset == "exact")
+    # The published prior is flat, so it has no mean.
     mean = (("prior_mean", 0.0),) if preset == "exact" and log.agent in EITHER_SIGN else ()
     if label in plain:
-        return Algorithm(label, plain[label], mean, of_fit)
+        return Algorithm(label, plain[label], mean, fit_preset)
     if label.endswith("-fold CP-IRL"):
-        # Scores by the paper's random walk take T^3 / length^2 times 20,000 steps: three quarters of an hour if the
-        # 2,500 decisions of the sudden changes are cut into tens, so there they are cut into fifties.
+        # Scoring by the paper's random walk takes T^3 / length^2 times 20,000 steps: 45 minutes for the 2,500 decisions
+        # of the sudden changes in blocks of 10, so there the blocks have 50 decisions.
         length = max(10, log.steps // 50) if preset == "paper" else 10
         settings = (("segments", _folds(label, log.steps)), ("length", length))
-        return Algorithm(label, "cp_irl", settings + mean, of_fit)
+        return Algorithm(label, "cp_irl", settings + mean, fit_preset)
     if label.endswith("-fold IRL"):
-        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)), *mean), of_fit)
+        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)), *mean), fit_preset)
     raise InputError(f"there is no algorithm called '{label}'.")
 
 
 def priors_of_either_sign(log: Log) -> tuple[tuple[str, Any], ...]:
-    """NB-ICB's hyperparameters where nothing is known of the signs of weights."""
-    # The synthetic history has a milder softmax than the paper's agents.
+    """NB-ICB's hyperparameters for logs whose weights may have either sign."""
+    # Choices of the synthetic history follow the utilities less closely than those of the paper's agents.
     alpha = ALPHA if log.agent == HISTORY and log.file is None else 20.0
     return (
         ("alpha", alpha),

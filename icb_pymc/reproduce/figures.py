@@ -1,4 +1,4 @@
-"""The figures of the paper: which there are, from which run, and how they are drawn."""
+"""The figures of the paper: which ones there are, the run that each is drawn from, and how it is drawn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from icb_pymc.reproduce.scale import Scale
 from icb_pymc.reproduce.unit import Unit, make_unit
 from icb_pymc.results.inference_data import InferenceData, group
 
-# The middle of the years that the paper shows.
+# The middle of each year that the paper shows.
 RADAR_DATES = ("2000-07-01", "2010-07-01")
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of the paper: what it is called, and how it is drawn from the trace of its run."""
+    """A figure of the paper: its name and title, and the function that draws it from a trace."""
 
     name: str
     title: str
     draw: Callable[[InferenceData], Figure]
 
     def unit(self, preset: str, scale: Scale, data: str | None = None) -> Unit:
-        """The run it is drawn from: NB-ICB on the first seed of the sudden changes, or on the history of allocation."""
+        """Its run: NB-ICB on the first seed of the sudden changes, or on the history of allocation."""
         if self.name == "sudden-change":
             return make_unit("NB-ICB", Log("switching", scale.long_steps, 2, 0), preset, scale)
         return make_unit("NB-ICB", history_log(scale.long_steps, 3, 0, data), preset, scale)
@@ -37,7 +37,7 @@ def _radar(trace: InferenceData) -> Figure:
 
 
 def _over_time(trace: InferenceData) -> Figure:
-    # All features, in a panel each: the bands of the paper's three would hide each other.
+    # One panel for each feature: in a single panel, as in the paper, the bands would hide each other.
     return plots.importance_over_time(trace, events=EVENTS)
 
 

@@ -1,4 +1,4 @@
-"""Tables as people read them: plain text, Markdown, CSV and LaTeX, the paper's figure beside each of ours."""
+"""Tables as plain text, Markdown, CSV and LaTeX, with the paper's number beside each of ours."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ NO_RUN = "-"
 
 
 def as_text(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
-    """Each line followed by the paper's own; the best of a column has a star."""
+    """Each row followed by the paper's row; a star marks the best of each column."""
     ours = _grid(rows, "", lambda text, best: f"{text}{'*' if best else ' '}")
     theirs = _grid(rows, "paper_", lambda text, best: f"{text}{'*' if best else ' '}")
     lines = [pd.concat([ours.loc[[name]], theirs.loc[[name]].rename({name: "  paper"})]) for name in ours.index]
@@ -22,7 +22,7 @@ def as_text(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
 
 
 def as_markdown(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
-    """Ours / the paper's in each cell; the best of a column is bold."""
+    """Cells of the form ours / the paper's; the best of each column is bold."""
 
     def bold(text: str, best: bool) -> str:
         return f"**{text}**" if best else text
@@ -45,7 +45,7 @@ def as_csv(table: PaperTable, rows: pd.DataFrame) -> str:
 
 
 def as_latex(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
-    """A table for booktabs; the best of a column is bold."""
+    """A table for booktabs; the best of each column is bold."""
 
     def bold(text: str, best: bool) -> str:
         text = text.replace(" ", "~").replace(NO_RUN, "--")
@@ -74,17 +74,17 @@ def as_latex(table: PaperTable, rows: pd.DataFrame, note: str) -> str:
 
 
 def _grid(rows: pd.DataFrame, whose: str, mark: Callable[[str, bool], str]) -> pd.DataFrame:
-    """Cells as text, algorithms by agents, in the order of the rows."""
+    """Cells as text: a row for each algorithm, a column for each agent, in the order of `rows`."""
     cells = [
-        mark(_figure(mean, sd), bool(best))
+        mark(_format_cell(mean, sd), bool(best))
         for mean, sd, best in zip(rows[f"{whose}mean"], rows[f"{whose}sd"], rows[f"{whose}best"], strict=True)
     ]
     algorithms, agents = rows["algorithm"].unique(), rows["agent"].unique()
     return pd.DataFrame(np.reshape(np.array(cells, dtype=object), (len(algorithms), -1)), algorithms, agents)
 
 
-def _figure(mean: float, sd: float) -> str:
-    """As the paper writes it: 0.178 (.01)."""
+def _format_cell(mean: float, sd: float) -> str:
+    """In the paper's form: 0.178 (.01)."""
     if np.isnan(mean):
         return NO_RUN
     if np.isnan(sd):
@@ -103,30 +103,32 @@ def _remarks(rows: pd.DataFrame, note: str, mark: str) -> list[str]:
         f"{f'Mean and standard deviation over {most} seeds' if most > 1 else 'One seed'}; the best for each agent is "
         f"{'marked *' if mark == '*' else 'bold'}. {note}"
     ]
-    other = disagreements(rows)
-    if other:
-        words = "; ".join(f"{agent}: {ours} here, {theirs} there" for agent, (ours, theirs) in other.items())
-        remarks.append(f"The best is not the paper's for {len(other)} of {rows['agent'].nunique()} agents. {words}.")
+    differing = disagreements(rows)
+    if differing:
+        details = "; ".join(f"{agent}: {ours} here, {theirs} there" for agent, (ours, theirs) in differing.items())
+        agents = rows["agent"].nunique()
+        remarks.append(
+            f"The best algorithm differs from the paper's for {len(differing)} of {agents} agents. {details}."
+        )
     else:
-        remarks.append("The best is as in the paper for every agent.")
+        remarks.append("The best algorithm is the paper's for every agent.")
     short = rows[rows["seeds"] < most]
     if len(short):
         cells = ", ".join(f"{row.algorithm} on {row.agent} ({row.seeds:.0f})" for row in short.itertuples())
-        remarks.append(f"Fewer seeds, for runs that failed: {cells}.")
-    return [*remarks, _of_chains(rows)]
+        remarks.append(f"Cells with fewer seeds, because runs failed: {cells}.")
+    return [*remarks, _describe_convergence(rows)]
 
 
-def _of_chains(rows: pd.DataFrame) -> str:
-    """Whether the draws may be trusted."""
-    checked, unmet = int(rows["chains"].sum()), int(rows["unmet"].sum())
+def _describe_convergence(rows: pd.DataFrame) -> str:
+    """One sentence on how many runs have converged."""
+    checked, failed = int(rows["chains"].sum()), int(rows["not_converged"].sum())
     if not checked:
-        return "No run has more than one chain, so that nothing tells whether chains would meet."
-    if not unmet:
-        return f"The chains of all {checked} runs that have several have met (worst R-hat at most {HIGHEST_RHAT})."
-    cells = ", ".join(
-        f"{row.algorithm} on {row.agent} ({row.unmet:.0f})" for row in rows[rows["unmet"] > 0].itertuples()
-    )
-    return f"The chains of {unmet} of {checked} runs have not met (worst R-hat above {HIGHEST_RHAT}): {cells}."
+        return "Convergence cannot be checked: no run has more than one chain."
+    if not failed:
+        return f"All {checked} runs with several chains have converged (worst R-hat at most {HIGHEST_RHAT})."
+    bad = rows[rows["not_converged"] > 0]
+    cells = ", ".join(f"{row.algorithm} on {row.agent} ({row.not_converged:.0f})" for row in bad.itertuples())
+    return f"{failed} of {checked} runs have not converged (worst R-hat above {HIGHEST_RHAT}): {cells}."
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of the paper: which there are, from which runs they are made, and their figures."""
+"""The tables of the paper: which ones there are, the runs they are made of, and their numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,15 +18,15 @@ FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "1
 BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
 # Measured by examples/reward_and_strength.py.
 STRENGTH_AND_REWARD = (
-    "B-ICB learns the strength of the first belief along with the reward parameter. One who learns slowly of a reward "
-    "parameter far away makes much the same choices as one who learns quickly of a near one, and its prior, whose "
-    "standard deviation is 2/k, expects it four times as far from -1/k as it is: the posterior mean lies too far out. "
-    "EM as published stops while the strength is still small."
+    "B-ICB learns the strength of the first belief together with the reward parameter. An agent that learns slowly "
+    "about a distant reward parameter makes much the same choices as one that learns quickly about a near one. The "
+    "prior of the reward parameter has standard deviation 2/k, four times its actual distance from -1/k, so the "
+    "posterior mean lies too far out. EM as published stops while the strength is still small."
 )
-# What CP-IRL has here and not in the paper.
+# An advantage that CP-IRL has here and not in the paper.
 TRUE_SEGMENTS = (
-    "This agent's weights are constant between two changes, as CP-IRL supposes, and here CP-IRL finds changes by the "
-    "evidence of segments, not by their likelihood."
+    "This agent's weights are constant between changes, as CP-IRL assumes, and here CP-IRL finds the changes by the "
+    "evidence of segments instead of their likelihood."
 )
 
 
@@ -41,13 +41,13 @@ class PaperTable:
     score : {"belief", "reward", "action"}
         The error that it shows.
     algorithms : tuple of str
-        Its lines.
+        Labels of its rows.
     quadratic : bool
-        Whether the agents' rewards are.
+        Whether the agents' rewards are quadratic.
     agent : str, optional
-        Of a table of one column.
-    own : tuple of Algorithm
-        Lines for models of one's own, below those of the paper.
+        The only column, if the table has one column.
+    user_algorithms : tuple of Algorithm
+        Rows for user-defined models, below those of the paper.
     """
 
     number: int
@@ -56,22 +56,26 @@ class PaperTable:
     algorithms: tuple[str, ...]
     quadratic: bool = False
     agent: str | None = None
-    own: tuple[Algorithm, ...] = ()
+    user_algorithms: tuple[Algorithm, ...] = ()
 
     def units(self, preset: str, scale: Scale) -> list[Unit]:
-        """The runs it is made of, those on one log after each other."""
+        """The runs it is made of; those on the same log are adjacent."""
         logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
-        lines: list[str | Algorithm] = [*self.algorithms, *self.own]
-        return [make_unit(line, log, preset, scale) for log in logs for line in lines]
+        rows: list[str | Algorithm] = [*self.algorithms, *self.user_algorithms]
+        return [make_unit(row, log, preset, scale) for log in logs for row in rows]
 
     def note(self, preset: str) -> str:
-        """Which estimates the errors are of."""
+        """Which estimates are compared with the truth."""
         if preset == "paper":
             estimates = "Estimates are means of the draws of the published samplers"
             if self.score == "reward":
-                estimates = "Estimates are means of draws (B-IRL, I-SPI) or points (T-REX; B-ICB, by EM), as published"
+                estimates = (
+                    "As published, estimates are means of draws (B-IRL, I-SPI) or point estimates (T-REX, B-ICB by EM)"
+                )
         else:
-            estimates = "Estimates are posterior means" + (", of T-REX a point" if "T-REX" in self.algorithms else "")
+            estimates = "Estimates are posterior means" + (
+                " (a point estimate for T-REX)" if "T-REX" in self.algorithms else ""
+            )
         scaled = "scaled to unit L1 norm" + ("" if self.score == "reward" else " at each time")
         note = f"Preset {preset}. {estimates}, {scaled} before they are compared with the truth."
         if preset == "exact" and "B-ICB" in self.algorithms and self.score == "reward":
@@ -81,12 +85,12 @@ class PaperTable:
         return note
 
     def agents(self, scale: Scale) -> tuple[str, ...]:
-        """Its columns."""
+        """The agents of its columns."""
         return scale.agents if self.agent is None else (self.agent,)
 
     def _log(self, agent: str, seed: int, preset: str, scale: Scale) -> Log:
         steps = scale.long_steps if agent == "switching" else scale.steps
-        # The published Optimistic added its bonus without scaling it by alpha.
+        # The published Optimistic agent added its bonus without scaling it by alpha.
         settings: tuple[tuple[str, Any], ...] = (("scaled_bonus", False),) if agent == "optimistic" else ()
         return Log(agent, steps, 2, seed, self.quadratic, settings if preset == "paper" else ())
 
@@ -110,33 +114,33 @@ TABLES = {
 }
 
 
-def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd.DataFrame:
-    """Our figures and the paper's, one row per cell in the order of the table.
+def table_rows(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd.DataFrame:
+    """Our numbers and the paper's, one row per cell in the order of the table.
 
-    Columns: algorithm, agent, mean and standard deviation (`sd`) over the seeds that are there, their number `seeds`,
-    how many of the runs have several `chains`, and of these how many have chains that have not met (`unmet`: the worst
-    R-hat is above 1.05), whether the mean is the `best` (lowest) for its agent, and the same of the paper
-    (`paper_mean`, ...); a cell without a run has no mean.
+    Columns: algorithm, agent, mean and standard deviation (`sd`) over the seeds that are in the store, their number
+    `seeds`, the number of runs with several `chains`, how many of these have not converged (`not_converged`: R-hat
+    above 1.05), whether the mean is the `best` (lowest) for its agent, and the same for the paper (`paper_mean`, ...).
+    A cell without a run has no mean.
     """
-    found = [(unit, store.scores(unit)) for unit in table.units(preset, scale)]
+    scored = [(unit, store.scores(unit)) for unit in table.units(preset, scale)]
     runs = pd.DataFrame(
         {
-            "algorithm": [unit.algorithm.label for unit, _ in found],
-            "agent": [unit.log.agent for unit, _ in found],
-            "score": np.array([scores.get(table.score) for _, scores in found], dtype=float),
-            "rhat": np.array([scores.get("rhat") for _, scores in found], dtype=float),
+            "algorithm": [unit.algorithm.label for unit, _ in scored],
+            "agent": [unit.log.agent for unit, _ in scored],
+            "score": np.array([scores.get(table.score) for _, scores in scored], dtype=float),
+            "rhat": np.array([scores.get("rhat") for _, scores in scored], dtype=float),
         }
     )
     cells = runs.groupby(["algorithm", "agent"], sort=False)
     rows = cells.agg(
         mean=("score", "mean"),
-        # As in the paper, which reports how the five runs spread, not how well five tell the spread of all.
-        sd=("score", lambda of_runs: of_runs.std(ddof=0) if of_runs.count() > 1 else np.nan),
+        # As in the paper: the spread of these runs, not an estimate of the spread of all possible runs.
+        sd=("score", lambda scores: scores.std(ddof=0) if scores.count() > 1 else np.nan),
         seeds=("score", "count"),
         chains=("rhat", "count"),
-        unmet=("rhat", lambda of_runs: int((of_runs > HIGHEST_RHAT).sum())),
+        not_converged=("rhat", lambda rhats: int((rhats > HIGHEST_RHAT).sum())),
     )
-    labels = [*table.algorithms, *(runs.label for runs in table.own)]
+    labels = [*table.algorithms, *(algorithm.label for algorithm in table.user_algorithms)]
     order = pd.MultiIndex.from_product([labels, table.agents(scale)], names=["algorithm", "agent"])
     rows = rows.reindex(order)
     theirs = published().loc[table.number].reindex(order)
@@ -147,10 +151,10 @@ def figures_of(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
 
 
 def disagreements(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Agents for whom another algorithm is best here than in the paper: the one here and the one there."""
-    found = {}
+    """Agents for which the best algorithm differs from the paper's: the best here, and the best in the paper."""
+    differing = {}
     for agent, column in rows.groupby("agent", sort=False):
         ours, theirs = (list(column["algorithm"][column[which]]) for which in ("best", "paper_best"))
         if ours and theirs and not set(ours) & set(theirs):
-            found[str(agent)] = (" and ".join(ours), " and ".join(theirs))
-    return found
+            differing[str(agent)] = (" and ".join(ours), " and ".join(theirs))
+    return differing

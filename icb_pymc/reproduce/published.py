@@ -1,4 +1,4 @@
-"""The figures that the paper reports, to be set beside ours."""
+"""The numbers that the paper reports, for comparison with ours."""
 
 from functools import lru_cache
 from importlib.resources import as_file, files
@@ -8,6 +8,6 @@ import pandas as pd
 
 @lru_cache(maxsize=1)
 def published() -> pd.DataFrame:
-    """Mean and spread (`mean`, `sd`) by table, algorithm and agent."""
+    """Mean and standard deviation (`mean`, `sd`) by table, algorithm and agent."""
     with as_file(files("icb_pymc.reproduce") / "published.csv") as path:
         return pd.read_csv(path, comment="#").set_index(["table", "algorithm", "agent"])

@@ -1,4 +1,4 @@
-"""Doing what is missing: finished runs are kept as they come, a failing one stops no other."""
+"""Do the missing runs: each is stored as soon as it is finished, and a failing run does not stop the others."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from icb_pymc.reproduce.store import Store
 from icb_pymc.reproduce.unit import Unit
-from icb_pymc.reproduce.work import Outcome, carry_out, tasks_of
+from icb_pymc.reproduce.work import UnitResult, group_into_tasks, run_task
 from icb_pymc.reproduce.workers import StartWorkers
 
-DIED = "its process died twice, the second time alone: it was killed, or ran out of memory."
+DIED = "its process died twice, the second time with no other run in progress: it was killed, or ran out of memory."
 Task = tuple[Unit, ...]
 
 
 class Failure(NamedTuple):
-    """A unit that could not be done, and why."""
+    """A unit that could not be run, and why."""
 
     unit: Unit
     error: str
@@ -24,17 +24,17 @@ class Failure(NamedTuple):
 def run_missing(
     units: Sequence[Unit], store: Store, start_workers: StartWorkers, advance: Callable[[Unit], None]
 ) -> list[Failure]:
-    """Do the units that the store does not have.
+    """Run the units that are not in the store.
 
     Parameters
     ----------
     units : sequence of Unit
     store : Store
-        Each run is written as soon as it is finished.
+        Each result is written as soon as the run is finished.
     start_workers : callable
-        Called again if the workers break down.
+        Called again if the workers die.
     advance : callable
-        Told of each unit that is finished or failed.
+        Called with each unit that is finished or has failed.
 
     Returns
     -------
@@ -42,51 +42,51 @@ def run_missing(
     """
     failures: list[Failure] = []
 
-    def receive(task: Task, outcomes: Sequence[Outcome]) -> None:
-        for unit, outcome in zip(task, outcomes, strict=True):
-            if outcome.content is None:
-                failures.append(Failure(unit, outcome.error or "unknown"))
+    def receive(task: Task, results: Sequence[UnitResult]) -> None:
+        for unit, result in zip(task, results, strict=True):
+            if result.content is None:
+                failures.append(Failure(unit, result.error or "unknown"))
             else:
-                store.keep(unit, outcome.content)
+                store.keep(unit, result.content)
             advance(unit)
 
-    waiting = deque(tasks_of(unit for unit in units if not store.has(unit)))
+    waiting = deque(group_into_tasks(unit for unit in units if not store.has(unit)))
     suspects: deque[Task] = deque()
     while waiting or suspects:
         with start_workers() as workers:
             if suspects:
-                # When a process dies, all tasks in flight are lost. Alone, each shows whether it was the cause.
+                # When a process dies, all tasks in flight are lost. Run alone, each shows whether it was the cause.
                 suspect = suspects.popleft()
-                if _do(workers.executor, deque([suspect]), 1, receive):
-                    receive(suspect, [Outcome(None, DIED)] * len(suspect))
+                if _run_tasks(workers.executor, deque([suspect]), 1, receive):
+                    receive(suspect, [UnitResult(None, DIED)] * len(suspect))
             else:
-                suspects.extend(_do(workers.executor, waiting, workers.slots or len(waiting), receive))
+                suspects.extend(_run_tasks(workers.executor, waiting, workers.slots or len(waiting), receive))
     return failures
 
 
-def _do(
-    executor: Executor, waiting: deque[Task], slots: int, receive: Callable[[Task, Sequence[Outcome]], None]
+def _run_tasks(
+    executor: Executor, waiting: deque[Task], slots: int, receive: Callable[[Task, Sequence[UnitResult]], None]
 ) -> list[Task]:
-    """Do tasks, so many at a time, until all are done or the executor breaks; returns those lost in flight."""
-    flying: dict[Future[list[Outcome]], Task] = {}
+    """Run tasks, `slots` at a time, until all are done or the executor breaks; return those lost in flight."""
+    in_flight: dict[Future[list[UnitResult]], Task] = {}
     lost: list[Task] = []
-    while (waiting and not lost) or flying:
-        while waiting and len(flying) < slots and not lost:
+    while (waiting and not lost) or in_flight:
+        while waiting and len(in_flight) < slots and not lost:
             task = waiting.popleft()
             try:
-                flying[executor.submit(carry_out, task)] = task
+                in_flight[executor.submit(run_task, task)] = task
             except BrokenExecutor:
                 lost.append(task)
-        done, _ = wait(flying, return_when=FIRST_COMPLETED)
+        done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
         for future in done:
-            task = flying.pop(future)
+            task = in_flight.pop(future)
             try:
-                outcomes = future.result()
+                results = future.result()
             except BrokenExecutor:
                 lost.append(task)
                 continue
             except Exception as error:
-                # What the executor itself says of a task, such as Dask of one whose workers died again and again.
-                outcomes = [Outcome(None, f"{type(error).__name__}: {error}")] * len(task)
-            receive(task, outcomes)
+                # An error of the executor itself, such as Dask's after the workers of a task died repeatedly.
+                results = [UnitResult(None, f"{type(error).__name__}: {error}")] * len(task)
+            receive(task, results)
     return lost

@@ -1,4 +1,4 @@
-"""How large the runs are: as in the paper, or small enough to see the whole flow."""
+"""How large the runs are: as in the paper, or small enough to go through every step in minutes."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,26 +13,26 @@ class Scale:
     Attributes
     ----------
     agents : tuple of str
-        Of the tables with a column for each.
+        Columns of the tables that have one for each agent.
     seeds : int
         Runs per cell.
     steps, long_steps : int
-        Decisions of the semi-synthetic logs, and of the sudden changes and the history.
+        Decisions in the semi-synthetic logs, and in the logs of the sudden changes and of the history.
     exact, exact_learning, paper : dict
-        Given to `fit` under each preset, under `exact` of its own to a model that learns hyperparameters too; nothing
-        where the preset itself says it.
+        Options of `fit` under each preset; `exact_learning` is for models that also learn hyperparameters. Empty
+        where the preset of `fit` sets them itself.
     kept, long_kept : (int, int)
-        About how many draws, and at how many times, a finished run keeps; errors are taken from all beforehand. The
-        long logs are those that are drawn.
+        About how many draws, and at how many times, a finished run keeps; errors are computed from all draws and
+        times beforehand. Long logs, which figures are drawn from, keep more.
     """
 
     agents: tuple[str, ...] = AGENTS
     seeds: int = 5
     steps: int = 500
     long_steps: int = 2_500
-    # The engine's draws are near independent: a thousand leave the posterior mean 30 times as sharp as the posterior.
+    # The engine's draws are nearly independent: with 1,000, the error of a posterior mean is 1/30 of the posterior sd.
     exact: dict[str, Any] = field(default_factory=lambda: {"draws": 500, "tune": 300, "chains": 2})
-    # Hyperparameters move by a random walk, of which ten steps are worth about one.
+    # Hyperparameters move by a random walk, ten steps of which are worth about one independent draw.
     exact_learning: dict[str, Any] = field(default_factory=lambda: {"draws": 1500, "tune": 500, "chains": 2})
     paper: dict[str, Any] = field(default_factory=dict)
     kept: tuple[int, int] = (100, 125)

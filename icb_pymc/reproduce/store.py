@@ -1,4 +1,4 @@
-"""Finished runs on disk: one trace each, which says what it is of."""
+"""Finished runs on disk: one trace each, which contains the description of its run."""
 
 import json
 from pathlib import Path
@@ -21,28 +21,28 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{self.folder} cannot be made: {error.strerror}.") from error
+            raise InputError(f"{self.folder} cannot be created: {error.strerror}.") from error
 
     def path(self, unit: Unit) -> Path:
-        """Where the run is, or will be."""
+        """The file of the run, whether it exists or not."""
         return self.folder / f"{unit.name}.nc"
 
     def has(self, unit: Unit) -> bool:
-        """Whether the run is there, whole, and was made with these settings."""
+        """Whether the run exists, is complete, and was made with these settings."""
         return self._attrs(unit).get("unit_digest") == unit.digest
 
     def keep(self, unit: Unit, content: bytes) -> None:
-        """Write a finished run; the file is whole or not there."""
+        """Write a finished run; its file is never incomplete."""
         with replacing(self.path(unit)) as temporary:
             temporary.write_bytes(content)
 
     def scores(self, unit: Unit) -> dict[str, float]:
-        """The errors of a finished run; none if it is not there."""
+        """The errors of a finished run; empty if it does not exist."""
         attrs = self._attrs(unit)
         return json.loads(attrs["scores"]) if attrs.get("unit_digest") == unit.digest else {}
 
     def trace(self, unit: Unit) -> InferenceData:
-        """What is kept of a finished run."""
+        """The trace of a finished run."""
         return read_trace(self.path(unit))
 
     def _attrs(self, unit: Unit) -> dict[str, str]:
@@ -51,5 +51,5 @@ class Store:
             with h5netcdf.File(self.path(unit), "r") as file:
                 return dict(file.attrs)
         except (OSError, ValueError, KeyError):
-            # Missing, or cut short by other hands than ours.
+            # Missing, or truncated by another program.
             return {}

@@ -1,4 +1,4 @@
-"""A run described: everything that determines its result, and nothing that does not."""
+"""The description of a run: everything that determines its result, and nothing else."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from icb_pymc.reproduce.scale import Scale
 
 @dataclass(frozen=True)
 class Unit:
-    """An algorithm on a log.
+    """The description of a run: an algorithm on a log.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class Unit:
     algorithm : Algorithm
     preset : {"exact", "paper"}
     sampling : tuple of (name, value)
-        Given to `fit`: draws and the like.
+        Options of `fit`, such as draws.
     kept : (int, int)
         Draws and times that are kept, see `Scale`.
     version : str
-        Of the package.
+        Version of the package.
     """
 
     log: Log
@@ -39,16 +39,15 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """For people and file names, e.g. ``sampling_nb-icb_exact_seed-0``; the same under other settings."""
-        label = self.algorithm.label.lower().replace(" ", "-")
-        return f"{self.log.name}_{label}_{self.preset}_seed-{self.log.seed}"
+        """A readable name for files, e.g. ``sampling_nb-icb_exact_seed-0``; it does not depend on other settings."""
+        return f"{self.log.name}_{self.algorithm.slug}_{self.preset}_seed-{self.log.seed}"
 
     @property
     def description(self) -> str:
-        """All of it as JSON; of a file its contents count, not where it lies."""
+        """All fields as JSON; files are described by their contents, not by their paths."""
         fields = asdict(self)
         del fields["log"]["file"]
-        # What is not there is not told, so that runs described before there were such models are still known.
+        # Left out if absent, so that runs from before user-defined models were supported are still recognised.
         if fields["algorithm"]["file_digest"] is None:
             del fields["algorithm"]["file_digest"]
         else:
@@ -62,30 +61,31 @@ class Unit:
 
     @property
     def seed(self) -> int:
-        """For the sampler, from the unit's name alone: neither jobs nor order nor version matter."""
+        """The seed of the sampler. It depends only on the name: not on jobs, order or version."""
         return crc32(self.name.encode())
 
 
-def make_unit(label: str | Algorithm, log: Log, preset: str, scale: Scale) -> Unit:
-    """The run of the algorithm called `label`, or of one's own, on `log`."""
-    runs = label if isinstance(label, Algorithm) else algorithm(label, preset, log)
-    sampling = _sampling(runs, preset, scale) if runs.is_sampled else {}
+def make_unit(row: str | Algorithm, log: Log, preset: str, scale: Scale) -> Unit:
+    """The run on `log` of an algorithm of the paper, given by its label, or of a user-defined one."""
+    chosen = row if isinstance(row, Algorithm) else algorithm(row, preset, log)
+    sampling = _sampling(chosen, preset, scale) if chosen.is_sampled else {}
     kept = scale.long_kept if log.agent in EITHER_SIGN else scale.kept
-    return Unit(log, runs, preset, tuple(sorted(sampling.items())), kept)
+    return Unit(log, chosen, preset, tuple(sorted(sampling.items())), kept)
 
 
 def in_order(units: Iterable[Unit]) -> list[Unit]:
-    """Units as they are best done, each once, for tables share some.
+    """Units in the order in which to run them, without duplicates (tables share some).
 
-    Those of one seed come before those of the next, so that what is stopped early has a run in every cell of a table.
-    Of these, those on one log come after each other, and long logs first, so that none is waited for at the end.
+    All units of one seed come before those of the next, so that a reproduction that is stopped early has a run in every
+    cell of a table. Within a seed, units on the same log are adjacent, and long logs come first, so that no long run is
+    left for the end.
     """
     return sorted(dict.fromkeys(units), key=lambda unit: (unit.log.seed, -unit.log.steps, unit.log.name))
 
 
-def _sampling(runs: Algorithm, preset: str, scale: Scale) -> dict[str, Any]:
-    if runs.file_digest is not None:
+def _sampling(chosen: Algorithm, preset: str, scale: Scale) -> dict[str, Any]:
+    if chosen.file_digest is not None:
         return scale.exact_learning
     if preset == "paper":
         return scale.paper
-    return scale.exact_learning if runs.model in LEARNING else scale.exact
+    return scale.exact_learning if chosen.model in LEARNING else scale.exact

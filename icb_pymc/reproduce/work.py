@@ -1,4 +1,4 @@
-"""Carrying described runs out: in whichever process, the same description gives the same file."""
+"""Carry out runs from their descriptions; in any process, the same description gives the same result."""
 
 import json
 import tempfile
@@ -21,7 +21,7 @@ from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.declare.change_points import SegmentTable, score_segments
 from icb_pymc.declare.spec import spec_of
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.reproduce.log import Log, decisions_of
+from icb_pymc.reproduce.log import Log, decisions_of_log
 from icb_pymc.reproduce.unit import Unit
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.traces import write_trace
@@ -30,19 +30,19 @@ from icb_pymc.sample.quiet import quiet_pymc
 
 KEPT_VARIABLES = ("belief", "rho_env", "strength")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")
-# A worker of a cluster may have several threads; compiling a model is for one at a time.
-_one_at_a_time = Lock()
+# A worker of a cluster may have several threads; models must be compiled in one thread at a time.
+_fit_lock = Lock()
 
 
-class Outcome(NamedTuple):
-    """What became of a unit: the contents of its file, or what went wrong."""
+class UnitResult(NamedTuple):
+    """The result of a unit: the contents of its file, or an error message."""
 
     content: bytes | None
     error: str | None = None
 
 
-def tasks_of(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
-    """Units that are worth doing one after the other in one process: those of CP-IRL share their segments' scores."""
+def group_into_tasks(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
+    """Group units that should run one after the other in one process: those of CP-IRL share their segment scores."""
     tasks: dict[Any, list[Unit]] = {}
     for unit in units:
         key = (unit.log, unit.preset) if unit.algorithm.has_segments else unit
@@ -50,30 +50,32 @@ def tasks_of(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
     return [tuple(task) for task in tasks.values()]
 
 
-def carry_out(task: tuple[Unit, ...]) -> list[Outcome]:
-    """Run units; what goes wrong with one is told in words, which cross any boundary between processes."""
-    with _one_at_a_time:
-        return [_outcome(unit) for unit in task]
+def run_task(task: tuple[Unit, ...]) -> list[UnitResult]:
+    """Run units; errors are returned as text, since not every exception can be sent between processes."""
+    with _fit_lock:
+        return [_result_of(unit) for unit in task]
 
 
-def _outcome(unit: Unit) -> Outcome:
+def _result_of(unit: Unit) -> UnitResult:
     try:
-        return Outcome(_as_bytes(run(unit)))
+        return UnitResult(_as_bytes(run(unit)))
     except InputError as error:
-        return Outcome(None, str(error))
+        return UnitResult(None, str(error))
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
-        return Outcome(None, f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})")
+        return UnitResult(None, f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})")
 
 
 def run(unit: Unit) -> InferenceData:
-    """Fit, take the errors from all draws, and keep a part of them."""
+    """Fit, compute the errors from all draws, and keep some of the draws."""
     if unit.version != __version__:
-        raise InputError(f"this worker has icb_pymc {__version__}, but {unit.version} is asked for: install that.")
+        raise InputError(
+            f"this worker has icb_pymc {__version__}, but the run needs {unit.version}: install that version."
+        )
     expected = unit.algorithm.file_digest
     if expected is not None and digest_of(unit.algorithm.model) != expected:
         raise InputError(f"{unit.algorithm.model} changed while it was in use; start again.")
-    decisions = decisions_of(unit.log)
+    decisions = decisions_of_log(unit.log)
     with quiet_pymc(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", InputWarning)
@@ -85,12 +87,12 @@ def run(unit: Unit) -> InferenceData:
             cores=1,
             log_likelihood=False,
             progressbar=False,
-            hyperparameters=_priors(unit, decisions) | dict(unit.algorithm.settings) | _shared(unit),
+            hyperparameters=_prior_settings(unit, decisions) | dict(unit.algorithm.settings) | _shared_table(unit),
             **dict(unit.sampling),
         )
     if trace.attrs["interrupted"]:
-        raise InputError("it was interrupted.")
-    kept = _thinned(trace, unit)
+        raise InputError("the run was interrupted.")
+    kept = _thin(trace, unit)
     kept.attrs.update(
         {
             "unit": unit.description,
@@ -103,7 +105,7 @@ def run(unit: Unit) -> InferenceData:
 
 
 def scores_of(trace: InferenceData) -> dict[str, float]:
-    """The errors that the tables show, where the truth is known, and the worst R-hat of several chains."""
+    """The errors that the tables show, where the truth is known, and the worst R-hat if there are several chains."""
     posterior, data = group(trace, "posterior"), group(trace, "constant_data")
     scores: dict[str, float] = {}
     if "belief" in posterior and "true_belief" in data:
@@ -118,12 +120,12 @@ def scores_of(trace: InferenceData) -> dict[str, float]:
 
 def _worst_rhat(draws: xr.DataArray) -> float:
     if "time" in draws.dims:
-        draws = draws.isel(time=_spread(draws.sizes["time"], 50))
+        draws = draws.isel(time=_evenly_spaced(draws.sizes["time"], 50))
     return float(rank_rhat(draws).max())
 
 
-def _priors(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:
-    """The hyperparameters of the preset `paper` of a model, without its sampler."""
+def _prior_settings(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:
+    """The hyperparameters of the model's preset `paper`, if the algorithm takes them."""
     if not unit.algorithm.paper_priors:
         return {}
     return _paper_hyperparameters(unit.algorithm.model, decisions)
@@ -135,42 +137,42 @@ def _paper_hyperparameters(model: str, decisions: xr.Dataset) -> dict[str, Any]:
     return paper(decisions).hyperparameters
 
 
-def _shared(unit: Unit) -> dict[str, Any]:
+def _shared_table(unit: Unit) -> dict[str, Any]:
     if not unit.algorithm.has_segments:
         return {}
-    # All but how many segments there are.
+    # Scores do not depend on the number of segments.
     scored = tuple(setting for setting in unit.algorithm.settings if setting[0] != "segments")
     return {"table": _segment_table(unit.log, unit.algorithm.model, unit.algorithm.preset, scored)}
 
 
 @lru_cache(maxsize=1)
 def _segment_table(log: Log, model: str, preset: str | None, scored: tuple[tuple[str, Any], ...]) -> SegmentTable:
-    decisions = decisions_of(log)
+    decisions = decisions_of_log(log)
     settings: dict[str, Any] = {}
     if preset is not None:
         settings = _paper_hyperparameters(model, decisions)
     return score_segments(decisions, **(settings | dict(scored) | {"score_seed": log.seed}))
 
 
-def _thinned(trace: InferenceData, unit: Unit) -> InferenceData:
-    """The groups that matter, in single precision, with fewer draws and times."""
+def _thin(trace: InferenceData, unit: Unit) -> InferenceData:
+    """Keep the groups that are needed, in single precision, with fewer draws and times."""
     posterior = group(trace, "posterior")
     posterior = posterior[[name for name in KEPT_VARIABLES if name in posterior]]
-    draws = _spread(posterior.sizes["draw"], max(1, unit.kept[0] // posterior.sizes["chain"]))
+    draws = _evenly_spaced(posterior.sizes["draw"], max(1, unit.kept[0] // posterior.sizes["chain"]))
     posterior = posterior.isel(draw=draws)
     if "time" in posterior.dims:
-        posterior = posterior.isel(time=_spread(posterior.sizes["time"], unit.kept[1]))
+        posterior = posterior.isel(time=_evenly_spaced(posterior.sizes["time"], unit.kept[1]))
     groups = {name: group(trace, name) for name in KEPT_GROUPS if name in group_names(trace)}
     return from_groups(groups | {"posterior": posterior.astype("float32")}, trace.attrs)
 
 
-def _spread(size: int, wanted: int) -> np.ndarray:
-    """Every n-th position, so that about as many as wanted are left."""
+def _evenly_spaced(size: int, wanted: int) -> np.ndarray:
+    """Every n-th position, so that about `wanted` remain."""
     return np.arange(0, size, max(1, round(size / wanted)))
 
 
 def _as_bytes(trace: InferenceData) -> bytes:
-    """A trace as the contents of its file, to be sent to whoever keeps the files."""
+    """The contents of a trace's file, to be sent to the process that writes the files."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "unit.nc"
         write_trace(trace, path)

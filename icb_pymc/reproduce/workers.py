@@ -1,4 +1,4 @@
-"""Who does the work: processes of this machine, or a Dask cluster. To the rest both are executors."""
+"""Where runs are carried out: in local processes or on a Dask cluster, both behind the interface of an executor."""
 
 import os
 import signal
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from icb_pymc.errors import InputError
 
-# Linear algebra in several threads would make units fight for cores, and sums depend on their number.
+# Multi-threaded linear algebra would make units compete for cores, and results depend on the number of threads.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 SECONDS_TO_CONNECT = 20
 
 
 class Workers(NamedTuple):
-    """An executor, and how many tasks to hand it at a time (None: all)."""
+    """An executor, and how many tasks to submit at a time (None: all)."""
 
     executor: Executor
     slots: int | None
@@ -27,11 +27,11 @@ StartWorkers = Callable[[], AbstractContextManager[Workers]]
 
 
 def processes(jobs: int) -> StartWorkers:
-    """Processes of this machine, also where one would do: a unit must not depend on what else a process holds."""
+    """Local processes, even for a single job: a unit must not depend on the state of the calling process."""
 
     @contextmanager
     def start() -> Iterator[Workers]:
-        with _environment(ONE_THREAD):
+        with _environment_variables(ONE_THREAD):
             pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent)
             try:
                 yield Workers(pool, jobs)
@@ -42,7 +42,7 @@ def processes(jobs: int) -> StartWorkers:
 
 
 def cluster(address: str) -> StartWorkers:
-    """The Dask cluster whose scheduler is at `address`; it hands tasks of lost workers to others by itself."""
+    """The Dask cluster whose scheduler is at `address`; Dask itself reassigns the tasks of lost workers."""
     try:
         from distributed import Client
     except ImportError:
@@ -53,7 +53,7 @@ def cluster(address: str) -> StartWorkers:
         try:
             client = Client(address, timeout=SECONDS_TO_CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
-            raise InputError(f"no Dask scheduler answers at {address}: {error}.") from error
+            raise InputError(f"no Dask scheduler responds at {address}: {error}.") from error
         with client:
             executor = client.get_executor(pure=False)
             try:
@@ -65,8 +65,8 @@ def cluster(address: str) -> StartWorkers:
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Environment variables for processes that start meanwhile."""
+def _environment_variables(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables for processes that start within the context."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -80,7 +80,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _end_with_parent() -> None:
-    """End at once when interrupted, where PyMC would return the draws so far; and not outlive a killed parent."""
+    """Exit at once when interrupted (PyMC would return the draws so far), and when the parent process is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = parent_process()
 

@@ -113,10 +113,10 @@ def expectation_maximisation(
     rho_env_mean, rho_env_variance, log_strength_mean, log_strength_variance
         Gaussian priors, whose gradients are added; flat by default.
     least_squares : bool
-        Set rho_env to the least-squares fit of the sampled rewards in place of a gradient step, as in the published
+        Set rho_env to the least-squares fit of the sampled rewards instead of a gradient step, as in the published
         experiments.
     as_printed : bool
-        The Metropolis step as printed, in place of the exact one.
+        The Metropolis step as printed, instead of the exact one.
     iterations, draws, tune : int
         Iterations of EM; draws of each expectation step, and sweeps before them.
     learning_rate, discount : float

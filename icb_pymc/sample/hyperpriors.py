@@ -21,7 +21,7 @@ PRIOR, SCALE_PRIOR = f"LogNormal(log median, {LOG_SD:g})", f"LogNormal(0, {LOG_S
 def declare_with_priors(
     declare: Declare, decisions: xr.Dataset, given: dict[str, Any], learn: Sequence[str]
 ) -> pm.Model:
-    """Declare a model with a log-normal prior in place of each hyperparameter to learn.
+    """Declare a model with a log-normal prior for each hyperparameter to learn.
 
     Its median is the value given or by default: each entry of a vector gets a prior of its own, a matrix is multiplied
     by a scale (called ``name_scale``) around one. What has a prior by default, such as the strength of B-ICB, keeps it.

@@ -108,7 +108,7 @@ def test_the_command_line_compares_and_cautions(fits, tmp_path, capsys):
     assert "is not forecasting" in said
     assert all(name in said for name in fits)
     assert main(["compare", *paths, "--ahead", "--start", "5"]) == 0
-    assert "given those before it" in capsys.readouterr().out
+    assert "given the choices before it" in capsys.readouterr().out
     assert main(["compare", paths[0]]) == 2
     assert main(["compare", paths[0], paths[0]]) == 2
     assert main(["compare", paths[0], str(tmp_path / "nothing.nc")]) == 2

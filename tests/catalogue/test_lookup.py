@@ -1,4 +1,4 @@
-"""Models are found by name, by path, registered, or offered by a package; what is none is told in a sentence."""
+"""Models are looked up by name, by path, by registration or by entry point; bad ones are reported in one sentence."""
 
 from importlib.metadata import EntryPoint
 
@@ -16,8 +16,8 @@ from icb_pymc.results.inference_data import group
 
 
 @pytest.fixture
-def nobody(monkeypatch):
-    """Whoever registers in a test is forgotten after it."""
+def empty_registry(monkeypatch):
+    """No registered models; those that a test registers are removed after it."""
     monkeypatch.setattr(catalogue, "_registered", {})
 
 
@@ -52,8 +52,8 @@ def test_a_file_that_was_changed_is_read_again(tmp_path):
 TWO = "def one(decisions): 1\ndef two(decisions): 2\n"
 BAD = {
     "there is no such file": None,
-    r"bad.py: there is no model in it; declare it by a function 'bad\(decisions\)'": "x = 1\n",
-    r"several functions of decisions \(one, two\); call the model 'bad'": TWO,
+    r"bad.py: it contains no model; declare one as a function 'bad\(decisions\)'": "x = 1\n",
+    r"several functions of decisions \(one, two\); name the model 'bad'": TWO,
     "'bad' has no parameters; a model is a function of decisions": "def bad(): 1\n",
     "bad.py, line 2: expected": "\ndef bad(decisions) return\n",
     "bad.py, line 3: ZeroDivisionError: division by zero": "\n\nx = 1 / 0\n",
@@ -62,20 +62,20 @@ BAD = {
 
 
 @pytest.mark.parametrize("sentence", BAD)
-def test_a_file_that_is_no_model_is_told_in_a_sentence_with_file_and_line(sentence, tmp_path):
+def test_a_file_that_is_not_a_model_is_reported_with_file_and_line(sentence, tmp_path):
     text = BAD[sentence]
     path = str(tmp_path / "bad.py") if text is None else write(tmp_path, "bad", text)
     with pytest.raises(InputError, match=sentence):
         catalogue.find(path)
 
 
-def test_what_a_model_raises_is_told_with_its_line(tmp_path):
+def test_an_error_in_a_model_is_reported_with_its_line(tmp_path):
     path = write(tmp_path, "broken", HEAD + "\ndef broken(decisions):\n    return decisions['nothing']\n")
     with pytest.raises(InputError, match=r"broken\.py, line 6: KeyError"):
         simulate(path, steps=5)
 
 
-@pytest.mark.usefixtures("nobody")
+@pytest.mark.usefixtures("empty_registry")
 def test_a_registered_model_is_known_by_name_and_listed(tmp_path, capsys):
     @register
     def of_mine(decisions, *, alpha=1.0):
@@ -86,29 +86,29 @@ def test_a_registered_model_is_known_by_name_and_listed(tmp_path, capsys):
     assert catalogue.find("of-mine") is of_mine
     assert simulate("by_path", arrivals=make_arrivals(5, 2, 2)).sizes["time"] == 5
     assert main(["models"]) == 0
-    said = capsys.readouterr().out
-    assert "registered models\n  of_mine" in said
-    assert "Of mine." in said
+    printed = capsys.readouterr().out
+    assert "registered models\n  of_mine" in printed
+    assert "Of mine." in printed
     with pytest.raises(InputError, match="did you mean 'of_mine'"):
         catalogue.find("of_min")
 
 
-@pytest.mark.usefixtures("nobody")
+@pytest.mark.usefixtures("empty_registry")
 @pytest.mark.parametrize(
     ("model", "name", "sentence"),
     [
-        (nb_icb, "b_icb", "called 'b_icb' already"),
+        (nb_icb, "b_icb", "a built-in model is called 'b_icb'"),
         (nb_icb, "not so", "cannot be the name"),
         (lambda: None, "empty", "must be a function of decisions"),
         ("nowhere.py", None, "no such file"),
     ],
 )
-def test_what_cannot_be_registered_is_refused(model, name, sentence):
+def test_bad_registrations_are_refused(model, name, sentence):
     with pytest.raises(InputError, match=sentence):
         register(model, name)
 
 
-def test_a_package_offers_models_by_entry_points(monkeypatch, capsys):
+def test_a_package_provides_models_by_entry_points(monkeypatch, capsys):
     points = [
         EntryPoint("theirs", "icb_pymc.models.nb_icb:nb_icb", catalogue.GROUP),
         EntryPoint("torn", "icb_pymc.models.nb_icb:nothing", catalogue.GROUP),
@@ -129,7 +129,7 @@ def test_a_hyperparameter_without_a_default_must_be_given():
         catalogue.settings(needy, {})
 
 
-def test_own_steps_come_from_the_spec_or_from_the_call(tmp_path):
+def test_custom_steps_come_from_the_spec_or_from_the_call(tmp_path):
     text = PLAIN + "\n\nspecify(plain, steps=lambda model: pm.Slice([model['weights']]))\n"
     decisions = simulate(write(tmp_path, "plain", PLAIN), arrivals=make_arrivals(8, 2, 2), seed=1)
     options = {"draws": 5, "tune": 5, "chains": 1, "cores": 1, "progressbar": False, "seed": 1}
@@ -140,7 +140,9 @@ def test_own_steps_come_from_the_spec_or_from_the_call(tmp_path):
         fit(nb_icb, decisions, **options, kernel="nuts", step=lambda model: [])
 
 
-def test_icb_new_writes_a_model_that_is_told_simulated_and_never_overwritten(tmp_path, monkeypatch, capsys):
+def test_icb_new_writes_a_model_that_can_be_described_and_simulated_and_is_never_overwritten(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "my_learner.py"]) == 0
     text = (tmp_path / "my_learner.py").read_text()
@@ -149,12 +151,12 @@ def test_icb_new_writes_a_model_that_is_told_simulated_and_never_overwritten(tmp
     assert "type: ignore" not in text
     assert len(text.splitlines()) <= 36
     assert main(["models", "./my_learner.py"]) == 0
-    said = capsys.readouterr().out
-    assert "learning_rate  None" in said
-    assert "softmax" in said
+    printed = capsys.readouterr().out
+    assert "learning_rate  None" in printed
+    assert "softmax" in printed
     assert main(["simulate", "./my_learner.py", "--steps", "12", "-o", "log.nc"]) == 0
     assert main(["new", "my_learner.py"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists and was not overwritten" in capsys.readouterr().err
     assert main(["new", "my-learner.py"]) == 2
     assert main(["new", "nowhere/my_learner.py"]) == 2
     assert (tmp_path / "my_learner.py").read_text() == text

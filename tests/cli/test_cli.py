@@ -1,10 +1,16 @@
+import argparse
+import re
 import subprocess
 import sys
 
 import pytest
 import xarray as xr
+from helpers.model_texts import PLAIN, write
 
+from icb_pymc.catalogue.lookup import find
 from icb_pymc.cli import VERBS, main
+from icb_pymc.cli.options import given_settings
+from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import group
 from icb_pymc.results.traces import read_trace
 
@@ -47,8 +53,8 @@ def test_simulate_writes_the_file_and_shows_that_it_is_synthetic(tmp_path, capsy
         str(path),
     ]
     assert main(arguments) == 0
-    said = capsys.readouterr().out
-    assert "no real patient" in said
+    printed = capsys.readouterr().out
+    assert "no real patient" in printed
     with xr.open_dataset(path) as decisions:
         assert decisions.sizes["time"] == 20
         assert (decisions["true_belief"].values[5] == decisions["true_rho_env"].values).all()
@@ -59,9 +65,9 @@ def test_a_cohort_goes_from_raw_file_to_decisions(tmp_path, capsys):
     raw, transplants, decisions = (str(tmp_path / name) for name in ("raw.csv", "transplants.csv", "decisions.csv"))
     assert main(["synthesise", "--patients", "3000", "-o", raw]) == 0
     assert main(["prepare", raw, "-o", transplants]) == 0
-    said = capsys.readouterr().out
-    assert "never transplanted" in said
-    assert "no real patient" in said
+    printed = capsys.readouterr().out
+    assert "never transplanted" in printed
+    assert "no real patient" in printed
     assert main(["simulate", "linear", "--steps", "20", "--cohort", raw, "-o", decisions]) == 0
     assert "no real patient" in capsys.readouterr().out
     assert main(["convert", decisions, "--standardise", "-o", str(tmp_path / "decisions.nc")]) == 0
@@ -82,8 +88,12 @@ def test_a_history_goes_from_raw_file_to_dated_decisions(tmp_path, capsys):
     [
         (["simulate", "nobody"], "no model called 'nobody'"),
         (["simulate", "linear", "--set", "beta=1"], "no hyperparameter 'beta'"),
-        (["simulate", "linear", "--set", "beta"], "write it as name=value"),
-        (["simulate", "linear", "--set", "alpha=high"], "'high' is not a number"),
+        (["simulate", "linear", "--set", "beta=high"], "no hyperparameter 'beta'"),
+        (["simulate", "linear", "--set", "beta"], "write it as NAME=VALUE"),
+        (
+            ["simulate", "linear", "--set", "alpha=high"],
+            "'high' is not a number; 'alpha' of the model 'linear' takes a number",
+        ),
         (["simulate", "linear", "--cohort", "nowhere.csv"], "nowhere.csv"),
         (["simulate", "linear", "--steps", "5", "-o", "no/where.nc"], "does not exist"),
         (["simulate", "linear", "--steps", "5", "-o", "where.txt"], "must end in .nc"),
@@ -107,9 +117,9 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     assert main(["simulate", "stepping", "--steps", "40", "-o", log]) == 0
     short = ["--draws", "20", "--tune", "5", "--chains", "2", "--sweeps", "1", "--seed", "0"]
     assert main(["fit", "nb_icb", log, *short, "-o", trace]) == 0
-    said = capsys.readouterr().out
-    assert "features are standardised" in said
-    assert "worst R-hat" in said
+    printed = capsys.readouterr().out
+    assert "features are standardised" in printed
+    assert "worst R-hat" in printed
     output = tmp_path / "impact.png"
     assert main(["impact", trace, "inr", "20", "--before", "15", "--after", "15", "-o", str(output)]) == 0
     assert "judged by 15 decisions before and 15 after" in capsys.readouterr().out
@@ -130,8 +140,8 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
         (["fit", "nb_icb", "nowhere.nc", "--learn", "strength"], "'nb_icb' has no hyperparameter 'strength'"),
         (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
         (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),
-        (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event goes with"),
-        (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "time=what"),
+        (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event can only be used with"),
+        (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "TIME=LABEL"),
         (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
         (["impact", "nowhere.nc", "inr", "20", "--before", "9", "--after", "9"], "nowhere.nc: there is no such file"),
         (["impact", "x.nc", "inr", "20", "--before", "9", "--after", "9", "-o", "x.bmp"], "must end in .png"),
@@ -139,9 +149,9 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
 )
 def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):
     assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize("model", ["uniform", "b_irl", "m_fold_irl", "cp_irl", "i_spi", "t_rex"])
@@ -151,17 +161,17 @@ def test_every_benchmark_is_fitted_by_name_and_its_trace_read_again(model, tmp_p
     capsys.readouterr()
     short = ["--draws", "8", "--tune", "2", "--chains", "1", "--kernel", "paper", "--seed", "0"]
     assert main(["fit", model, log, *short, "-o", trace]) == 0
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     has_beliefs = model not in ("i_spi", "t_rex")
-    assert ("relative importance" in said.out) == has_beliefs
-    assert ("rho_env" in said.out) == (model not in ("m_fold_irl", "cp_irl"))
+    assert ("relative importance" in printed.out) == has_beliefs
+    assert ("rho_env" in printed.out) == (model not in ("m_fold_irl", "cp_irl"))
     drawn = main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")])
     assert drawn == (0 if has_beliefs else 2)
     if not has_beliefs:
         assert f"'{model}' does not estimate 'belief'" in capsys.readouterr().err
 
 
-def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path, capsys):
+def test_text_hyperparameters_of_built_in_models_are_taken_from_the_command_line(tmp_path, capsys):
     log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
     assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
     capsys.readouterr()
@@ -171,6 +181,52 @@ def test_hyperparameters_that_are_words_are_taken_from_the_command_line(tmp_path
     assert "'improvement' or 'sharpening'" in capsys.readouterr().err
     assert main(["fit", "m_fold_irl", log, "--set", "folds=31", "-o", trace]) == 2
     assert "from 1 to 30" in capsys.readouterr().err
+
+
+WORDED = PLAIN.replace(
+    "alpha=2.0,", "alpha=2.0, rule='softmax', unit: 'str | None' = None, note=None, depth: float = 1,"
+)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("rule=lapse", "lapse"),
+        ("unit=7D", "7D"),
+        ("note=free text", "free text"),
+        ("alpha=3", 3.0),
+        ("alpha=1,2.5", [1.0, 2.5]),
+        ("alpha=True", True),
+        ("rule=none", None),
+    ],
+)
+def test_the_model_decides_whether_a_value_may_be_text(setting, value, tmp_path):
+    options = argparse.Namespace(set=[setting])
+    (given,) = given_settings(options, find(write(tmp_path, "plain", WORDED))).values()
+    assert given == value
+    assert type(given) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("alpha=high", "--set alpha=high: 'high' is not a number; 'alpha' of the model 'plain' takes a number"),
+        ("depth=high", "--set depth=high: 'high' is not a number; 'depth' of the model 'plain' takes a number"),
+        ("alpha", "--set alpha: write it as NAME=VALUE"),
+    ],
+)
+def test_text_where_a_number_is_expected_is_refused_with_option_and_model(setting, sentence, tmp_path):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        given_settings(argparse.Namespace(set=[setting]), find(write(tmp_path, "plain", WORDED)))
+
+
+def test_text_reaches_a_user_defined_model_from_the_command_line(tmp_path, capsys):
+    text = PLAIN.replace("alpha=2.0,", "alpha=2.0, rule='softmax',").replace(
+        "    with decisions_model", "    assert rule == 'lapse', rule\n    with decisions_model"
+    )
+    simulate = ["simulate", write(tmp_path, "plain", text), "--steps", "5", "-o", str(tmp_path / "log.nc")]
+    assert main([*simulate, "--set", "rule=lapse"]) == 0
+    assert main([*simulate, "--set", "rule=other"]) == 2
 
 
 def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path, capsys):
@@ -186,7 +242,7 @@ def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path,
     assert "learn unit_of_time" in capsys.readouterr().err
 
 
-def test_b_icb_tells_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
+def test_b_icb_prints_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
     log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
     assert main(["simulate", "sampling", "--steps", "30", "-o", log]) == 0
     short = ["--method", "em", "--iterations", "3", "--draws", "20", "--tune", "5", "--seed", "0"]

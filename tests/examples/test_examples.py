@@ -20,7 +20,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_the_model_of_an_example_simulates_and_is_known_to_the_engine(name):
+def test_the_model_of_an_example_can_be_simulated_and_is_recognised_by_the_engine(name):
     path = EXAMPLES / "models" / f"{name}.py"
     assert catalogue.name_of(catalogue.find(path)) == name
     decisions = simulate(path, arrivals=make_arrivals(10, 2, 3, seed=1), seed=1)

@@ -64,4 +64,4 @@ def test_the_command_draws_agents_by_name_and_refuses_them_for_radars(several, t
     assert main(["plot", "importance", path, "--agent", "Bari", "--agent", "Turin", "-o", str(picture)]) == 0
     assert picture.stat().st_size > 10_000
     assert main(["plot", "radar", path, "--agent", "Bari", "-o", str(picture)]) == 2
-    assert "--agent goes with the importance picture" in capsys.readouterr().err
+    assert "--agent can only be used with the importance picture" in capsys.readouterr().err

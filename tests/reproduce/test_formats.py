@@ -24,7 +24,7 @@ def rows():
             "sd": [0.0, 0.014, 0.026, np.nan],
             "seeds": [5, 5, 5, 0],
             "chains": [0, 0, 5, 0],
-            "unmet": [0, 0, 2, 0],
+            "not_converged": [0, 0, 2, 0],
             "paper_mean": [0.477, 0.477, 0.121, 0.161],
             "paper_sd": [0.0, 0.0, 0.03, 0.02],
             "best": [False, True, True, False],
@@ -33,7 +33,7 @@ def rows():
     )
 
 
-def test_every_cell_of_every_table_has_the_papers_figure():
+def test_every_cell_of_every_table_has_the_papers_number():
     for table in TABLES.values():
         for agent in table.agents(FULL):
             for algorithm in table.algorithms:
@@ -41,17 +41,17 @@ def test_every_cell_of_every_table_has_the_papers_figure():
     assert len(published()) == sum(len(t.agents(FULL)) * len(t.algorithms) for t in TABLES.values())
 
 
-def test_the_papers_figures_are_as_printed():
+def test_the_papers_numbers_are_as_printed():
     assert tuple(published().loc[(2, "NB-ICB", "stepping")]) == (0.150, 0.01)
     assert tuple(published().loc[(6, "T-fold IRL", "switching")]) == (1.661, 0.006)
 
 
-def test_the_help_names_what_there_is():
+def test_the_help_names_all_tables_and_figures():
     assert tuple(TABLES) == verb.TABLES
     assert tuple(FIGURES) == verb.FIGURES
 
 
-def test_text_has_the_papers_line_below_each_and_a_star_for_the_best(rows):
+def test_text_has_the_papers_row_below_each_and_a_star_for_the_best(rows):
     text = as_text(TABLE, rows, "Preset exact.")
     title, header, *lines = text.splitlines()
     assert title == "Table 3. Rewards"
@@ -63,7 +63,7 @@ def test_text_has_the_papers_line_below_each_and_a_star_for_the_best(rows):
     assert "over 5 seeds" in text
 
 
-def test_markdown_and_latex_have_the_papers_figure_beside_and_the_best_bold(rows):
+def test_markdown_and_latex_have_the_papers_number_beside_ours_and_the_best_in_bold(rows):
     assert "| B-ICB | **0.121 (.03)** / **0.121 (.03)** | - / **0.161 (.02)** |" in as_markdown(TABLE, rows, "")
     latex = as_latex(TABLE, rows, "Preset 100% exact.")
     assert r"B-ICB & \textbf{0.121~(.03)} / \textbf{0.121~(.03)} & -- / \textbf{0.161~(.02)} \\" in latex
@@ -83,23 +83,23 @@ def test_csv_has_a_line_per_cell(rows):
     assert np.isnan(table["mean"][3])
 
 
-def test_another_best_than_the_papers_and_missing_runs_are_said(rows):
+def test_a_best_algorithm_that_differs_from_the_papers_and_missing_runs_are_reported(rows):
     assert disagreements(rows) == {"stepping": ("Baseline", "B-ICB")}
     text = as_text(TABLE, rows, "")
-    assert "not the paper's for 1 of 2 agents. stepping: Baseline here, B-ICB there" in text
+    assert "differs from the paper's for 1 of 2 agents. stepping: Baseline here, B-ICB there" in text
     assert "B-ICB on stepping (0)" in text
 
 
-def test_every_format_tells_whose_chains_have_not_met(rows):
-    told = "The chains of 2 of 5 runs have not met (worst R-hat above 1.05): B-ICB on stationary (2)."
+def test_every_format_names_runs_that_have_not_converged(rows):
+    sentence = "2 of 5 runs have not converged (worst R-hat above 1.05): B-ICB on stationary (2)."
     for written in (as_text, as_markdown, as_latex):
-        assert told in written(TABLE, rows, "")
-        assert "chains of all 5 runs that have several have met" in written(TABLE, rows.assign(unmet=0), "")
-        assert "No run has more than one chain" in written(TABLE, rows.assign(unmet=0, chains=0), "")
-    assert list(pd.read_csv(io.StringIO(as_csv(TABLE, rows)))["unmet"]) == [0, 0, 2, 0]
+        assert sentence in written(TABLE, rows, "")
+        assert "All 5 runs with several chains have converged" in written(TABLE, rows.assign(not_converged=0), "")
+        assert "no run has more than one chain" in written(TABLE, rows.assign(not_converged=0, chains=0), "")
+    assert list(pd.read_csv(io.StringIO(as_csv(TABLE, rows)))["not_converged"]) == [0, 0, 2, 0]
 
 
 def test_the_note_says_which_estimates_are_compared():
-    assert "B-ICB, by EM" in TABLES[3].note("paper")
-    assert "posterior means, of T-REX a point, scaled to unit L1 norm before" in TABLES[3].note("exact")
+    assert "B-ICB by EM" in TABLES[3].note("paper")
+    assert "posterior means (a point estimate for T-REX), scaled to unit L1 norm before" in TABLES[3].note("exact")
     assert "unit L1 norm at each time" in TABLES[2].note("exact")

@@ -1,4 +1,4 @@
-"""Runs that are killed in earnest."""
+"""Runs whose processes are really killed."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from icb_pymc.reproduce.paper_tables import TABLES, figures_of
+from icb_pymc.reproduce.paper_tables import TABLES, table_rows
 from icb_pymc.reproduce.running import run_missing
 from icb_pymc.reproduce.store import Store
 from icb_pymc.reproduce.workers import cluster, processes
@@ -30,7 +30,7 @@ if __name__ == "__main__":
 
 
 def status_of(pid):
-    """State and parent of a process, or none if there is none."""
+    """State and parent of a process, or None if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
     except OSError:
@@ -39,12 +39,12 @@ def status_of(pid):
 
 def children(pid):
     """Processes started by `pid`."""
-    found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [child for child in found if (status := status_of(child)) and int(status[1]) == pid]
+    processes_now = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [child for child in processes_now if (status := status_of(child)) and int(status[1]) == pid]
 
 
 def alive(pid):
-    """Whether a process is there, and not only waiting to be buried."""
+    """Whether a process is running, and not a zombie."""
     status = status_of(pid)
     return status is not None and status[0] != "Z"
 
@@ -71,7 +71,7 @@ def test_kill_9_loses_only_what_is_in_flight_and_leaves_no_process_behind(tmp_pa
         assert time.monotonic() < deadline, "workers outlived their parent"
         time.sleep(0.2)
     second = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"20 runs, of which {len(kept)} are there already" in second.stdout
+    assert f"20 runs, of which {len(kept)} already exist" in second.stdout
     assert {name: (units / name).stat().st_mtime_ns for name in kept} == kept
     assert len(list(units.glob("[!.]*.nc"))) == 20
 
@@ -97,16 +97,16 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_complete_table(tmp_pa
         assert not alive(pids[0])
     assert len(done) == len(units)
     assert not run_missing(units, by_processes, processes(1), lambda unit: None)
-    expected = figures_of(table, "exact", small, by_processes)
+    expected = table_rows(table, "exact", small, by_processes)
     assert expected["seeds"].eq(2).all()
-    assert figures_of(table, "exact", small, by_cluster).equals(expected)
+    assert table_rows(table, "exact", small, by_cluster).equals(expected)
 
 
-def test_an_address_where_no_scheduler_is_is_told(monkeypatch):
+def test_an_address_without_a_scheduler_is_reported(monkeypatch):
     pytest.importorskip("distributed")
     from icb_pymc import InputError
     from icb_pymc.reproduce import workers
 
     monkeypatch.setattr(workers, "SECONDS_TO_CONNECT", 2)
-    with pytest.raises(InputError, match="no Dask scheduler answers"), cluster("tcp://127.0.0.1:1")():
+    with pytest.raises(InputError, match="no Dask scheduler responds"), cluster("tcp://127.0.0.1:1")():
         pass

@@ -12,11 +12,11 @@ import pytest
 from icb_pymc import read_trace
 from icb_pymc.assess.metrics import reward_error
 from icb_pymc.reproduce.log import Log
-from icb_pymc.reproduce.paper_tables import figures_of
+from icb_pymc.reproduce.paper_tables import table_rows
 from icb_pymc.reproduce.running import run_missing
 from icb_pymc.reproduce.store import Store
 from icb_pymc.reproduce.unit import make_unit
-from icb_pymc.reproduce.work import tasks_of
+from icb_pymc.reproduce.work import group_into_tasks
 from icb_pymc.reproduce.workers import Workers, processes
 from icb_pymc.results.inference_data import group
 
@@ -133,17 +133,17 @@ def test_both_cp_irl_of_a_log_go_together_for_they_share_their_scores(small):
     logs = [Log("stepping", 30, 2, seed) for seed in (0, 1)]
     labels = ("B-IRL", "5-fold CP-IRL", "10-fold CP-IRL")
     units = [make_unit(label, log, "exact", small) for log in logs for label in labels]
-    assert sorted(len(task) for task in tasks_of(units)) == [1, 1, 2, 2]
+    assert sorted(len(task) for task in group_into_tasks(units)) == [1, 1, 2, 2]
 
 
 def test_runs_whose_chains_disagree_are_counted(finished, little_table, small):
     units, store = finished
     with h5netcdf.File(store.path(units[1]), "r+") as file:
         file.attrs["scores"] = json.dumps({"reward": 0.5, "rhat": 1.4})
-    rows = figures_of(little_table, "exact", small, store).set_index(["algorithm", "agent"])
-    told = rows.loc[(units[1].algorithm.label, units[1].log.agent)]
-    assert (told["seeds"], told["chains"], told["unmet"]) == (2, 1, 1)
-    assert rows["unmet"].sum() == 1
+    rows = table_rows(little_table, "exact", small, store).set_index(["algorithm", "agent"])
+    row = rows.loc[(units[1].algorithm.label, units[1].log.agent)]
+    assert (row["seeds"], row["chains"], row["not_converged"]) == (2, 1, 1)
+    assert rows["not_converged"].sum() == 1
 
 
 def test_results_do_not_depend_on_jobs(tmp_path, small, little_table):
@@ -156,7 +156,7 @@ def test_results_do_not_depend_on_jobs(tmp_path, small, little_table):
         # The order in which units come must not matter either.
         _, failures = done_by(units[:: -1 if jobs == 2 else 1], store, processes(jobs))
         assert not failures
-        rows.append(figures_of(table, "exact", scale, store))
+        rows.append(table_rows(table, "exact", scale, store))
     assert rows[0].equals(rows[1])
     assert rows[0]["mean"].notna().all()
     kept = group(store.trace(units[0]), "posterior")["belief"]

@@ -215,7 +215,7 @@ def test_the_command_line_adds_lists_shows_verifies_and_opens(converged, tmp_pat
     assert main(["traces", "show", "mine", *where]) == 0
     assert [line.strip() for line in capsys.readouterr().out.splitlines()[-2:]] == COMMANDS
     assert main(["traces", "verify", *where]) == 0
-    assert "1 of 1 traces are in order" in capsys.readouterr().out
+    assert "1 of 1 traces are as registered" in capsys.readouterr().out
     assert main(["traces", "open", "mine", *where]) == 0
     said = capsys.readouterr().out
     assert "Group: /posterior" in said

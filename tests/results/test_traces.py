@@ -13,6 +13,7 @@ from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.decision_files import write_decisions
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import as_netcdf, from_groups, group, group_names
+from icb_pymc.results.posterior import decisions_in
 from icb_pymc.results.traces import read_trace, write_trace
 
 # Written by `tests/helpers/traces/make_trace.py`, one under each PyMC line.
@@ -192,7 +193,7 @@ def test_a_full_disk_or_an_interrupt_leaves_the_old_file_unchanged(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("write", [write_trace, lambda trace, path: write_decisions(decisions_of(trace), path)])
+@pytest.mark.parametrize("write", [write_trace, lambda trace, path: write_decisions(decisions_in(trace), path)])
 def test_a_full_disk_is_reported_in_one_sentence(write, small, tmp_path):
     path = tmp_path / "trace.nc"
     write(small, path)
@@ -206,7 +207,3 @@ def test_a_full_disk_is_reported_in_one_sentence(write, small, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def decisions_of(trace):
-    return group(trace, "constant_data").assign(chosen=group(trace, "observed_data")["chosen"])

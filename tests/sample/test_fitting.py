@@ -103,7 +103,7 @@ def test_an_interrupted_fit_says_so_and_the_command_line_writes_nothing(dated_de
     dated_decisions.to_netcdf(tmp_path / "decisions.nc", engine="h5netcdf")
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     assert main(["fit", "nb_icb", str(tmp_path / "decisions.nc"), *words, "-o", str(tmp_path / "trace.nc")]) == 130
-    assert "nothing was half-written" in capsys.readouterr().err
+    assert "no incomplete file was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]
 
 

@@ -1,0 +1,114 @@
+"""Every verb that prints results prints them as JSON with --json."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.model_texts import PLAIN, write
+
+from icb_pymc import simulate, write_decisions, write_trace
+from icb_pymc.cli import main
+from icb_pymc.cli.options import say_json
+from icb_pymc.results.inference_data import group
+from icb_pymc.results.registry import read_registry, registry_folder
+
+
+@pytest.fixture
+def printed(capsys):
+    """Runs a command and returns its exit code and the JSON that it prints."""
+
+    def run(*arguments):
+        code = main([*arguments, "--json"])
+        return code, json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+
+    return run
+
+
+@pytest.fixture
+def trace_file(trace, tmp_path):
+    write_trace(trace, tmp_path / "trace.nc")
+    return str(tmp_path / "trace.nc")
+
+
+def test_numbers_stay_numbers_and_missing_ones_are_null(capsys):
+    table = pd.DataFrame({"R-hat": [1.5, np.nan], "n": [1, 2]}, index=pd.Index(["a", "b"], name="variable"))
+    dates = (np.datetime64("2001-02-03", "ns"), pd.Timestamp("2001-02-03 04:00"))
+    say_json({"table": table, "dates": dates, "array": np.array([1.0, np.inf]), "flag": np.True_, "Mixed Case": 1})
+    assert json.loads(capsys.readouterr().out) == {
+        "table": [{"variable": "a", "r_hat": 1.5, "n": 1}, {"variable": "b", "r_hat": None, "n": 2}],
+        "dates": ["2001-02-03", "2001-02-03 04:00:00"],
+        "array": [1.0, None],
+        "flag": True,
+        "Mixed Case": 1,
+    }
+
+
+def test_models(printed, tmp_path):
+    code, models = printed("models")
+    assert code == 0
+    assert {"name": "stepping", "kind": "agent", "module": "icb_pymc.models.agents.stepping"}.items() <= next(
+        model for model in models if model["name"] == "stepping"
+    ).items()
+    _, model = printed("models", write(tmp_path, "plain", PLAIN.replace("*, alpha=2.0", "*, alpha")))
+    assert (model["name"], model["docstring"]) == ("plain", "rho_t = w for all t.")
+    assert model["hyperparameters"] == [
+        {"name": "alpha", "required": True},
+        {"name": "scale", "required": False, "default": 1.0},
+    ]
+
+
+def test_show(printed, tmp_path):
+    write_decisions(simulate("stepping", steps=20, random_seed=3), tmp_path / "log.nc")
+    code, summary = printed("show", str(tmp_path / "log.nc"))
+    assert code == 0
+    assert (summary["decisions"], summary["candidates"]) == (20, {"min": 2, "max": 2})
+    assert summary["simulated"] == {"agent": "stepping", "seed": 3}
+    assert summary["synthetic"] is True
+    assert len(summary["features"]) == 8
+    assert {"feature", "mean", "sd", "chosen_minus_others", "first_belief", "rho_env"} <= set(summary["features"][0])
+
+
+def test_diagnose_with_a_picture(printed, trace_file, tmp_path):
+    code, diagnosis = printed("diagnose", trace_file, "-o", str(tmp_path / "diagnosis.png"))
+    assert code == (0 if diagnosis["converged"] else 1)
+    assert {row["variable"] for row in diagnosis["variables"]} >= {"belief", "rho"}
+    assert all(isinstance(row["bulk_ess"], float) for row in diagnosis["worst_components"])
+    assert 0 <= diagnosis["choices"]["accuracy"] <= 1
+    assert isinstance(diagnosis["choices"]["is_calibrated"], bool)
+    assert (tmp_path / "diagnosis.png").exists()
+
+
+def test_impact(printed, trace, trace_file):
+    feature = str(group(trace, "posterior")["feature"].values[0])
+    code, impact = printed("impact", trace_file, feature, "2002-06-01", "--before", "300D", "--after", "300D")
+    assert code == 0
+    assert impact["event"] == "2002-06-01"
+    low, high = impact["interval"]
+    assert low <= impact["change"] <= high
+    assert impact["change"] == pytest.approx(impact["after"] - impact["before"])
+    assert impact["direction"] in ("rise", "fall")
+
+
+@pytest.mark.parametrize(("options", "score"), [([], "psis_loo"), (["--ahead", "--start", "35"], "one_step_ahead")])
+def test_compare(options, score, printed, trace, trace_file, tmp_path):
+    write_trace(trace, tmp_path / "other.nc")
+    code, comparison = printed("compare", trace_file, str(tmp_path / "other.nc"), *options)
+    assert code == 0
+    assert comparison["score"] == score
+    assert {row["model"] for row in comparison["models"]} == {"trace", "other"}
+    assert all(isinstance(row["elpd"], float) for row in comparison["models"])
+
+
+def test_traces(printed):
+    code, traces = printed("traces", "list")
+    registry = read_registry(registry_folder())
+    assert code == 0
+    assert [trace["name"] for trace in traces] == list(registry)
+    name = traces[0]["name"]
+    _, trace = printed("traces", "show", name)
+    assert trace["path"].endswith(registry[name].file)
+    assert trace["made_by"] == registry[name].made_by
+    code, verified = printed("traces", "verify", name)
+    assert code == 0
+    assert verified == {"unchanged": 1, "traces": [{"name": name, "problems": []}]}
