@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from icb_pymc.assess.diagnosis import diagnose as diagnose
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
+    from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
     from icb_pymc.catalogue.lookup import register as register
     from icb_pymc.data.decision_files import read_decisions as read_decisions
     from icb_pymc.data.decision_files import write_decisions as write_decisions
@@ -58,6 +59,7 @@ _MODULE_OF = {
     "from_table": "data.tables",
     "impact": "assess.impact",
     "in_user_units": "data.standardisation",
+    "log_odds_weights": "assess.weights",
     "map_features": "data.decisions",
     "mean_reverting": "declare.processes",
     "one_step_ahead": "assess.forecasts",

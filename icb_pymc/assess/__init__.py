@@ -4,7 +4,8 @@ Nothing here samples a posterior, except to check a model against its own simula
 
 - Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`; of a registered
   one: `registry_checks`.
-- What it shows: `impact` (did an event change what counted?), `metrics` (distance from a known truth).
+- What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `wording`,
+  `metrics` (distance from a known truth).
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead).
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """

@@ -1,133 +1,149 @@
-"""Did an event change what counted? The posterior of the change in a feature's importance around a date."""
+"""Did an event change what counted? The posterior of the change of each signed weight around a date."""
 
 import difflib
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from scipy.special import expit
 
 from icb_pymc.assess.convergence import HIGHEST_RHAT, rank_rhat
 from icb_pymc.assess.metrics import relative_importance
-from icb_pymc.data.times import format_time, length_of_time, time_within
+from icb_pymc.assess.weights import feature_sd, log_odds_weights, within_decision_covariance
+from icb_pymc.assess.wording import describe_decisiveness, describe_impact, grade_of, probability_of_direction
+from icb_pymc.data.standardisation import in_user_units
+from icb_pymc.data.times import format_time, time_shifted, time_within
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import checked_ci_prob, draws_of
 
-# The least probability of direction at which the verdict calls a change clear, and probable.
-CLEAR, PROBABLE = 0.975, 0.9
+
+@dataclass(frozen=True)
+class Event:
+    """A dated event and the windows around it.
+
+    Attributes
+    ----------
+    time : datetime64 or int
+        First moment of the window after.
+    label : str
+    start, end : datetime64 or int
+        Start of the window before, and end of the window after (not included).
+    decisions : tuple of int
+        How many decisions of the log lie in each window.
+    """
+
+    time: Any
+    label: str
+    start: Any
+    end: Any
+    decisions: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """The label, with the date."""
+        return f"{self.label} ({format_time(self.time)})" if self.label else format_time(self.time)
 
 
 @dataclass(frozen=True)
 class Impact:
-    """Result of `impact`: change of a feature's relative importance around an event; print it for a summary.
+    """Result of `impact`: the change of each weight around each event; print it for a summary.
 
     Attributes
     ----------
-    feature : str
-    event : datetime64 or int
-    windows : tuple
-        Start of the window before and end of the window after, in the time of the log.
-    decisions : tuple of int
-        How many decisions of the log lie in each window.
-    before, after : array (draw,)
-        Posterior draws of the mean relative importance in each window.
+    events : tuple of Event
+    table : DataFrame
+        A row for each event and feature. `before`, `after` and `change` of the weight in log-odds per standard
+        deviation of the feature, the central credible interval `lower` to `upper` of the change, and `probability` of
+        its direction; `per_unit`, the change per unit of the user's feature; `chosen_before` and `chosen_after`, how
+        often a candidate one standard deviation higher is chosen over an otherwise equal one; `importance_before`,
+        `importance_after` and `importance_change`, relative; `verdict`: clear, probable, no relevant change, not clear.
+    decisiveness : DataFrame
+        A row for each event: the standard deviation of utility among the candidates of a decision `before` and `after`,
+        its `ratio` with `lower` and `upper`, `probability` of direction and `verdict`; `common`, the share of the
+        change of all weights that is one common factor (all choices became sharper or less sharp).
+    draws : Dataset
+        Posterior draws (sample, event, feature) of the weights `before` and `after`, per standard deviation.
     ci_prob : float
-        Probability of the central credible interval.
-    change : array (draw,)
-        Posterior draws of the change.
-    interval : tuple of float
-        Central credible interval of the change.
-    rose : bool
-        Whether a rise is more probable than a fall.
-    direction : float
-        Probability of the more probable of rise and fall.
-    verdict : str
-        Whether it rose or fell, and how probable that is.
+        Probability of the credible intervals.
+    matters : float, optional
+        Changes of less than this, in log-odds per standard deviation, are not relevant.
     """
 
-    feature: str
-    event: Any
-    windows: tuple[Any, Any]
-    decisions: tuple[int, int]
-    before: np.ndarray
-    after: np.ndarray
+    events: tuple[Event, ...]
+    table: pd.DataFrame
+    decisiveness: pd.DataFrame
+    draws: xr.Dataset
     ci_prob: float
-
-    @property
-    def change(self) -> np.ndarray:
-        """Posterior draws of the change (draw,)."""
-        return self.after - self.before
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Central credible interval of the change."""
-        tail = (1 - self.ci_prob) / 2
-        low, high = np.quantile(self.change, [tail, 1 - tail])
-        return float(low), float(high)
-
-    @property
-    def rose(self) -> bool:
-        """Whether a rise is more probable than a fall."""
-        return bool(np.mean(self.change > 0) >= 0.5)
-
-    @property
-    def direction(self) -> float:
-        """Probability of direction: that of the more probable of rise and fall."""
-        return float(np.mean(self.change > 0 if self.rose else self.change < 0))
-
-    @property
-    def verdict(self) -> str:
-        """Whether it rose or fell, and how probable that is."""
-        verb = "rose" if self.rose else "fell"
-        if len(self.change) == 1 and self.direction == 1:
-            return f"it {verb} (a point estimate, without a probability)"
-        words = (
-            "it" if self.direction >= CLEAR else "it probably" if self.direction >= PROBABLE else "not clear that it"
-        )
-        return f"{words} {verb} (probability {self._format_direction()})"
+    matters: float | None = None
 
     def __str__(self) -> str:
-        low, high = self.interval
-        return (
-            f"The relative importance of {self.feature} went from {self.before.mean():.1%} to {self.after.mean():.1%} "
-            f"around {format_time(self.event)}: {100 * self.change.mean():+.1f} points "
-            f"({self.ci_prob:.0%} credible interval {100 * low:+.1f} to {100 * high:+.1f}).\n"
-            f"Verdict: {self.verdict}, judged by {self.decisions[0]} decisions before and {self.decisions[1]} after."
-        )
+        parts = []
+        for position, event in enumerate(self.events):
+            rows = self.table.loc[position]
+            parts.append(describe_impact(event.name, event.decisions, rows, self.ci_prob, self.matters))
+            parts.append(describe_decisiveness(self.decisiveness.loc[position], self.ci_prob))
+        return "\n\n".join(parts)
 
-    def _format_direction(self) -> str:
-        if self.direction < 0.9995:
-            return f"{self.direction:.1%}"
-        # Never rounded up to 100%: draws that all agree show only that an exception is rarer than one in their number.
-        draws = len(self.change)
-        agreeing = min(round(self.direction * draws), draws - 1)
-        return f"over {1000 * agreeing // draws / 10:.1f}%"
+    def records(self) -> list[dict[str, Any]]:
+        """The table as a list of plain dictionaries, for JSON.
+
+        Examples
+        --------
+        >>> import icb_pymc
+        >>> result = icb_pymc.impact(icb_pymc.open_trace("nb-icb-stepping"), 250, features=["age"])
+        >>> sorted(result.records()[0])[:5]
+        ['after', 'before', 'change', 'chosen_after', 'chosen_before']
+        """
+        rows = []
+        for (position, feature), row in self.table.iterrows():
+            event = self.events[position]
+            moment = str(event.time) if np.asarray(event.time).dtype.kind == "M" else int(event.time)
+            rows.append({"event": moment, "label": event.label, "feature": feature, **row.to_dict()})
+        return rows
 
 
 def impact(
-    trace: InferenceData, feature: str, event: Any, *, before: Any, after: Any, ci_prob: float | None = None
+    trace: InferenceData,
+    events: Any,
+    *,
+    features: Sequence[str] | None = None,
+    before: Any = None,
+    after: Any = None,
+    matters: float | None = None,
+    ci_prob: float | None = None,
 ) -> Impact:
-    """Posterior of the change in a feature's relative importance around an event.
+    """Posterior of the change of each feature's weight around dated events.
 
-    In each draw the importance |beta_t(i)| / sum_j |beta_t(j)| is averaged over the decisions of a window before the
-    event, [event - before, event), and of one after it, [event, event + after); the change is their difference.
+    In each draw the weight alpha beta_t(i) is averaged over the decisions of a window before the event,
+    [event - before, event), and of one after it, [event, event + after); the change is their difference. Weights have a
+    sign and are in log-odds per standard deviation of the feature, so that a change of sign, a rise of one weight and
+    choices that all become sharper are told apart; relative importance, which sees only shares of |weight|, is a second
+    line.
 
-    Choose the event and the windows before looking at the trace: if many dates are tried, some will seem to matter.
-    Beliefs that move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger.
+    Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
+    features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
+    move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger.
 
     Parameters
     ----------
     trace : InferenceData
-    feature : str
-    event : date or int
-        Like ``"2002-02-27"``, or a number where the decisions are numbered.
-    before, after : str or int
-        Lengths of the windows, like ``"730D"``, or a number where the decisions are numbered. Windows that reach past
-        the ends of the log are cut there.
+    events : date, int, sequence of them, or mapping to labels
+        Like ``"2002-02-27"``, or numbers where the decisions are numbered; ``{"2002-02-27": "MELD"}`` names them.
+    features : sequence of str, optional
+        Those to ask about; all by default.
+    before, after : str or int, optional
+        Lengths of the windows, like ``"2y"``, ``"24M"``, ``"8W"`` or ``"730D"``, or a number where the decisions are
+        numbered. By default a window reaches to the next event or to the end of the log.
+    matters : float, optional
+        Changes of less than this, in log-odds per standard deviation, do not matter: "no relevant change" is then a
+        possible verdict.
     ci_prob : float, optional
-        Probability of the central credible interval; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
+        Probability of the central credible intervals; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
 
     Returns
     -------
@@ -136,69 +152,176 @@ def impact(
     Raises
     ------
     InputError
-        If the trace has no beliefs or no such feature, the event lies outside the decisions, or a window is empty.
+        If the trace has no beliefs, does not contain its decisions or has no such feature, an event lies outside the
+        decisions, or a window is empty.
 
     Warns
     -----
     InputWarning
-        If the chains disagree on the change (R-hat above 1.05).
+        If the chains disagree on a change (R-hat above 1.05).
 
     Examples
     --------
     >>> import icb_pymc
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
-    >>> result = icb_pymc.impact(trace, "age", 250, before=200, after=200, ci_prob=0.9)
-    >>> result.verdict
-    'it probably rose (probability 95.3%)'
-    >>> low, high = result.interval
-    >>> round(low, 3), round(high, 3)
-    (0.001, 0.077)
+    >>> result = icb_pymc.impact(trace, {250: "guideline"}, before=200, after=200, ci_prob=0.9)
+    >>> result.table.loc[(0, "age"), ["before", "after", "change"]].astype(float).round(2).tolist()
+    [-2.84, -3.66, -0.82]
     """
     ci_prob = checked_ci_prob(ci_prob)
-    belief = draws_of(trace, "belief")
-    name = _known_feature(belief, feature)
-    time = _time_of_decisions(trace)
-    at = time_within(time, event)
-    start, end = at - length_of_time(time, before, "before"), at + length_of_time(time, after, "after")
-    windows = {"before": (start, at), "after": (at, end)}
-    draws = {which: _mean_importance(belief, name, window, which) for which, window in windows.items()}
-    _warn_if_chains_disagree(draws["after"] - draws["before"], name)
-    first, second = (int(np.sum((time >= low) & (time < high))) for low, high in windows.values())
-    flat = {which: values.transpose("chain", "draw").values.ravel() for which, values in draws.items()}
-    return Impact(name, at, (start, end), (first, second), flat["before"], flat["after"], ci_prob)
+    if matters is not None and not matters > 0:
+        raise InputError(f"matters={matters}: give a positive change, in log-odds per standard deviation.")
+    weights = log_odds_weights(trace, "sd")
+    names = _known_features(weights, features)
+    decisions = group(trace, "constant_data")
+    windows = _windows(decisions["time"].values, events, before, after)
+    importance = relative_importance(draws_of(trace, "belief"))
+    means = {which: _window_means(weights, windows, which) for which in ("before", "after")}
+    shares = {which: _window_means(importance, windows, which) for which in ("before", "after")}
+    change = means["after"] - means["before"]
+    _warn_if_chains_disagree(change.sel(feature=names))
+    to_user = _per_user_unit(decisions)
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    questions = len(windows) * len(names)
+    tail = (1 - ci_prob) / 2
+    for position in range(len(windows)):
+        for name in names:
+            draws = {which: means[which].isel(event=position).sel(feature=name).values.ravel() for which in means}
+            moved = draws["after"] - draws["before"]
+            lower, upper = np.quantile(moved, [tail, 1 - tail])
+            share = {which: float(shares[which].isel(event=position).sel(feature=name).mean()) for which in shares}
+            rows[position, name] = {
+                "before": draws["before"].mean(),
+                "after": draws["after"].mean(),
+                "change": moved.mean(),
+                "lower": lower,
+                "upper": upper,
+                "probability": probability_of_direction(moved),
+                "per_unit": moved.mean() * float(to_user.sel(feature=name)),
+                "chosen_before": expit(draws["before"]).mean(),
+                "chosen_after": expit(draws["after"]).mean(),
+                "importance_before": share["before"],
+                "importance_after": share["after"],
+                "importance_change": share["after"] - share["before"],
+                "verdict": grade_of(moved, questions, matters),
+            }
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
+    sharpness = _decisiveness(trace, means, decisions, ci_prob)
+    stacked = xr.Dataset({which: values.stack(sample=("chain", "draw")) for which, values in means.items()})
+    return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters)
 
 
-def _mean_importance(belief: xr.DataArray, feature: str, window: tuple[Any, Any], which: str) -> xr.DataArray:
-    time = belief["time"].values
-    inside = (time >= window[0]) & (time < window[1])
-    if not inside.any():
-        raise InputError(f"the window {which} the event holds no decision of the trace; make {which} longer.")
-    return relative_importance(belief.isel(time=inside)).sel(feature=feature).mean("time")
+def _windows(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Event, ...]:
+    if isinstance(events, Mapping):
+        labels = {time_within(time, moment): str(label) for moment, label in events.items()}
+    else:
+        given = events if isinstance(events, Sequence) and not isinstance(events, str) else [events]
+        labels = {time_within(time, moment): "" for moment in given}
+    if not labels:
+        raise InputError("give at least one event.")
+    moments = sorted(labels)
+    windows = []
+    for position, moment in enumerate(moments):
+        previous = moments[position - 1] if position else None
+        following = moments[position + 1] if position + 1 < len(moments) else None
+        if before is not None:
+            start = time_shifted(time, moment, before, -1, "before")
+        else:
+            start = time[0] if previous is None else previous
+        inside = (time >= start) & (time < moment)
+        if after is not None:
+            end = time_shifted(time, moment, after, 1, "after")
+            later = (time >= moment) & (time < end)
+        else:
+            end = time[-1] if following is None else following
+            later = (time >= moment) & ((time <= end) if following is None else (time < end))
+        for which, chosen in (("before", inside), ("after", later)):
+            if not chosen.any():
+                raise InputError(
+                    f"there is no decision in the window {which} {format_time(moment)}; make {which} longer."
+                )
+        windows.append(Event(moment, labels[moment], start, end, (int(inside.sum()), int(later.sum()))))
+    return tuple(windows)
 
 
-def _warn_if_chains_disagree(change: xr.DataArray, feature: str) -> None:
+def _window_means(values: xr.DataArray, windows: Sequence[Event], which: str) -> xr.DataArray:
+    """Means over the kept times in a window of each event (chain, draw, event, feature)."""
+    time = values["time"].values
+    parts = []
+    for event in windows:
+        inside = (time >= event.start) & (time < event.time)
+        if which == "after":
+            inside = (time >= event.time) & ((time < event.end) | (event.end == time[-1]))
+            inside &= time <= event.end
+        if not inside.any():
+            raise InputError(f"the trace keeps no time in the window {which} {event.name}; make {which} longer.")
+        parts.append(values.isel(time=np.flatnonzero(inside)).mean("time"))
+    return xr.concat(parts, dim="event").transpose("chain", "draw", "event", "feature")
+
+
+def _per_user_unit(decisions: xr.Dataset) -> xr.DataArray:
+    """What turns log-odds per standard deviation into log-odds per unit of the user's feature."""
+    sd = feature_sd(decisions)
+    return in_user_units(xr.where(sd > 0, 1 / sd, 0.0), decisions)
+
+
+def _decisiveness(
+    trace: InferenceData, means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_prob: float
+) -> pd.DataFrame:
+    """sqrt(w' C w) before and after, C the covariance of features among the candidates of a decision.
+
+    The same C serves for both windows, so that other candidates do not look like other choices.
+    """
+    sd = feature_sd(decisions)
+    scale = xr.where(sd > 0, 1 / sd, 0.0)
+    covariance = within_decision_covariance(decisions) * scale * scale.rename(feature="other")
+
+    def product(one: xr.DataArray, two: xr.DataArray) -> xr.DataArray:
+        return (one * covariance * two.rename(feature="other")).sum(("feature", "other"))
+
+    rows = {}
+    tail = (1 - ci_prob) / 2
+    for position in range(means["before"].sizes["event"]):
+        old, new = (means[which].isel(event=position) for which in ("before", "after"))
+        size = {"before": np.sqrt(product(old, old)), "after": np.sqrt(product(new, new))}
+        ratio = (size["after"] / size["before"]).values.ravel()
+        # The part of the change that is one factor g common to all weights, new = g old + rest, by projection.
+        factor = product(old, new) / product(old, old)
+        moved, rest = product(new - old, new - old), product(new - factor * old, new - factor * old)
+        lower, upper = np.quantile(ratio, [tail, 1 - tail])
+        rows[position] = {
+            "before": float(size["before"].mean()),
+            "after": float(size["after"].mean()),
+            "ratio": float(np.mean(ratio)),
+            "lower": float(lower),
+            "upper": float(upper),
+            "probability": probability_of_direction(np.log(ratio)),
+            "common": float(1 - rest.mean() / moved.mean()),
+            "verdict": grade_of(np.log(ratio), 1, None),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
+
+
+def _warn_if_chains_disagree(change: xr.DataArray) -> None:
     if change.sizes["chain"] < 2 or change.sizes["draw"] < 4:
         return
-    rhat = float(rank_rhat(change))
-    if rhat > HIGHEST_RHAT:
+    # Where no draw differs from another, R-hat is not defined, and nothing disagrees.
+    rhat = rank_rhat(change).fillna(1.0)
+    worst = rhat.isel(rhat.argmax(...))
+    if float(worst) > HIGHEST_RHAT:
         warnings.warn(
-            f"the chains disagree on the change of {feature} (R-hat {rhat:.2f}), so do not rely on its probability; "
-            "fit again with more draws or sweeps.",
+            f"the chains disagree on the change of {worst['feature'].item()} (R-hat {float(worst):.2f}), so do not "
+            "rely on its probability; fit again with more draws or sweeps.",
             InputWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 
-def _known_feature(belief: xr.DataArray, feature: str) -> str:
-    known = [str(name) for name in belief["feature"].values]
-    if feature not in known:
-        near = difflib.get_close_matches(feature.lower(), known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
-        raise InputError(f"there is no feature '{feature}' in the trace: {hint}")
-    return feature
-
-
-def _time_of_decisions(trace: InferenceData) -> np.ndarray:
-    """Times of all decisions, of which the posterior may keep fewer."""
-    data = group(trace, "constant_data")
-    return (data if "time" in data.coords else group(trace, "posterior"))["time"].values
+def _known_features(weights: xr.DataArray, features: Sequence[str] | None) -> list[str]:
+    known = [str(name) for name in weights["feature"].values]
+    for feature in features or ():
+        if feature not in known:
+            near = difflib.get_close_matches(str(feature).lower(), known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
+            raise InputError(f"there is no feature '{feature}' in the trace: {hint}")
+    return list(features or known)

@@ -4,12 +4,11 @@ All functions take a trace. The decisions are inside if `fit` made it; for a tra
 posterior may keep fewer times than there were decisions; errors are then means over the times kept.
 """
 
-import json
-
 import numpy as np
 import xarray as xr
 from scipy.special import log_softmax
 
+from icb_pymc.assess.weights import stored_alpha
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import at_kept_times, central_band, checked_ci_prob, draws_of
@@ -183,7 +182,7 @@ def action_divergence(trace: InferenceData, decisions: xr.Dataset | None = None,
     >>> import icb_pymc
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
     >>> round(icb_pymc.metrics.action_divergence(trace), 3)
-    0.053
+    0.054
     """
     estimate = _estimate(trace, "belief")
     truth = at_kept_times(_truth(trace, "true_belief", decisions), estimate)
@@ -192,7 +191,7 @@ def action_divergence(trace: InferenceData, decisions: xr.Dataset | None = None,
     data = _decisions(trace, decisions)
     context, available = (at_kept_times(data[name], estimate) for name in ("context", "available"))
     true_context = at_kept_times(data["reward_context"], estimate) if "reward_context" in data else context
-    true_alpha = _stored_alpha(data.attrs)
+    true_alpha = stored_alpha(data.attrs)
     if true_alpha is None:
         raise InputError("the decisions of this trace do not store the alpha of their agent; simulate them again.")
     true_log = _log_choice(true_alpha, truth, true_context, available)
@@ -233,7 +232,7 @@ def coverage(
     >>> import icb_pymc
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
     >>> round(icb_pymc.metrics.coverage(trace, "belief", ci_prob=0.9), 3)
-    0.976
+    0.973
     """
     low, _, high = central_band(draws_of(trace, variable), checked_ci_prob(ci_prob))
     truth = at_kept_times(_truth(trace, f"true_{variable}", decisions), low)
@@ -252,13 +251,8 @@ def _fitted_alpha(trace: InferenceData, otherwise: float) -> float:
     posterior = group(trace, "posterior")
     if "alpha" in posterior:
         return float(posterior["alpha"].mean())
-    stored = _stored_alpha(trace.attrs)
+    stored = stored_alpha(trace.attrs)
     return otherwise if stored is None else stored
-
-
-def _stored_alpha(attrs: dict[str, str]) -> float | None:
-    alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
-    return float(alpha) if isinstance(alpha, (int, float)) else None
 
 
 def _estimate(trace: InferenceData, name: str) -> xr.DataArray:

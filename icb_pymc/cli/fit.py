@@ -135,18 +135,19 @@ def run(options: argparse.Namespace) -> int:
     has_beliefs = "belief" in group(trace, "posterior")
     say(f"\nwritten to {options.output}")
     if has_beliefs:
-        say(f"plot it: icb plot importance {options.output} -o importance.png")
+        say(f"plot it: icb plot weights {options.output} -o weights.png")
     if trace.attrs["method"] == "mcmc":
         say(f"check convergence: icb diagnose {options.output}")
     return 0
 
 
 def summary(trace: Any) -> str:
-    """Importance of the features at the first and at the last decision, and whether the chains have converged."""
+    """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     import pandas as pd
 
     from icb_pymc.assess.diagnosis import diagnose
     from icb_pymc.assess.metrics import relative_importance
+    from icb_pymc.assess.weights import log_odds_weights
     from icb_pymc.results.inference_data import group
 
     posterior = group(trace, "posterior")
@@ -155,14 +156,17 @@ def summary(trace: Any) -> str:
         return "the model has no beliefs over time; its reward parameter is\n" + weights.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
         )
-    belief = posterior["belief"]
-    importance = relative_importance(belief).isel(time=[0, -1]).mean(("chain", "draw"))
-    first, last = (str(time).partition("T")[0] for time in importance["time"].values)
-    columns = {f"at {first}": importance.values[0], f"at {last}": importance.values[1]}
-    table = pd.DataFrame(columns, index=pd.Index(importance["feature"].values, name="feature"))
+    weights = log_odds_weights(trace).isel(time=[0, -1]).mean(("chain", "draw"))
+    importance = relative_importance(posterior["belief"]).isel(time=[0, -1]).mean(("chain", "draw"))
+    first, last = (str(time).partition("T")[0] for time in weights["time"].values)
+    table = pd.DataFrame(index=pd.Index(weights["feature"].values, name="feature"))
+    for position, time in enumerate((first, last)):
+        table[f"weight at {time}"] = [f"{weight:+.2f}" for weight in weights.values[position]]
+    for position, time in enumerate((first, last)):
+        table[f"importance at {time}"] = [f"{share:.1%}" for share in importance.values[position]]
     if "rho_env" in posterior:
         table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
-    lines = ["relative importance", table.to_string(float_format=lambda share: f"{share:.1%}")]
+    lines = ["weights in log-odds per standard deviation, and relative importance", table.to_string()]
     if "log_evidence" in trace.attrs:
         lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
     elif trace.attrs["method"] == "mcmc":

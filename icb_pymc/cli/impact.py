@@ -1,11 +1,20 @@
-"""`icb impact`: whether a feature's importance changed at an event."""
+"""`icb impact`: whether an event changed what counted."""
 
 import argparse
 import warnings
-from typing import Any
 
-from icb_pymc.cli.options import PICTURES, add_json, add_verb, check_output, say, say_json, write_picture
-from icb_pymc.errors import InputWarning
+from icb_pymc.cli.options import (
+    PICTURES,
+    add_events,
+    add_json,
+    add_verb,
+    check_output,
+    given_events,
+    say,
+    say_json,
+    write_picture,
+)
+from icb_pymc.errors import InputError, InputWarning
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -13,17 +22,31 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "impact",
-        "Estimate how a feature's importance changed around a date that was fixed beforehand.",
-        "icb impact trace.nc inr 2002-02-27 --before 730D --after 730D -o impact.png",
+        "Estimate how the weight of each feature changed around events that were fixed beforehand: in log-odds per "
+        "standard deviation of the feature, with interval, probability and verdict.",
+        "icb impact trace.nc --event 2002-02-27=MELD --before 2y --after 2y -o impact.png",
     )
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
-    parser.add_argument("feature", help="name of the feature")
-    parser.add_argument("event", help="a date such as 2002-02-27, or a number if the decisions are numbered")
+    add_events(parser, "the event: a date such as 2002-02-27, or a number if the decisions are numbered")
     parser.add_argument(
-        "--before", required=True, metavar="LENGTH", help="length of the window before it: 730D, or a number"
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask about this feature only; may be repeated (default: all)",
+    )
+    lengths = "like 2y, 24M, 8W or 730D, or a number if the decisions are numbered"
+    parser.add_argument(
+        "--before", metavar="LENGTH", help=f"window before the event, {lengths} (default: to the event before)"
     )
     parser.add_argument(
-        "--after", required=True, metavar="LENGTH", help="length of the window after it: 730D, or a number"
+        "--after", metavar="LENGTH", help=f"window after the event, {lengths} (default: to the event after)"
+    )
+    parser.add_argument(
+        "--matters",
+        type=float,
+        metavar="CHANGE",
+        help="changes of less than this, in log-odds per standard deviation, are not relevant",
     )
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
     add_json(parser)
@@ -31,38 +54,33 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read the trace, estimate the change, print it, and draw it if asked to."""
+    """Read the trace, estimate the changes, print them, and draw them if asked to."""
     if options.output:
         check_output(options.output, *PICTURES)
+    if not options.event:
+        raise InputError("--event is missing: say when it happened, as in --event 2002-02-27=MELD.")
     from icb_pymc.assess.impact import impact
     from icb_pymc.results.traces import read_trace
 
-    trace = read_trace(options.trace)
-    windows = {"before": options.before, "after": options.after}
-    change = impact(trace, options.feature, options.event, **windows)
+    trace, events = read_trace(options.trace), given_events(options)
+    question = {
+        "features": options.feature or None,
+        "before": options.before,
+        "after": options.after,
+        "matters": options.matters,
+    }
+    result = impact(trace, events, **question)
     if options.json:
-        say_json(_as_dict(change))
+        say_json(result.records())
     else:
-        say(str(change))
+        say(str(result))
     if options.output:
         from icb_pymc import plots
 
         with warnings.catch_warnings():
             # The same warnings were shown above.
             warnings.simplefilter("ignore", InputWarning)
-            write_picture(lambda: plots.impact(trace, options.feature, options.event, **windows), options.output)
+            write_picture(lambda: plots.impact(trace, events, **question), options.output)
         if not options.json:
             say(f"\nwritten to {options.output}")
     return 0
-
-
-def _as_dict(change: Any) -> dict[str, Any]:
-    """The estimated change; draws are summarised by their means."""
-    given = {name: value.mean() if name in ("before", "after") else value for name, value in vars(change).items()}
-    return given | {
-        "change": change.change.mean(),
-        "interval": change.interval,
-        "direction": "rise" if change.rose else "fall",
-        "probability": change.direction,
-        "verdict": change.verdict,
-    }

@@ -47,6 +47,18 @@ def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
     return read_decisions(path, Columns(*roles, features, options.agent))
 
 
+def add_events(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Add the option ``--event TIME=LABEL``."""
+    parser.add_argument(
+        "--event", action="append", default=[], metavar="TIME=LABEL", help=f"{meaning}; may be repeated"
+    )
+
+
+def given_events(options: argparse.Namespace) -> dict[str, str]:
+    """The events given with ``--event``: labels by time; a time alone has an empty label."""
+    return {time: label for time, _, label in (text.partition("=") for text in options.event)}
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--set NAME=VALUE`` for hyperparameters."""
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from icb_pymc.cli.options import PICTURES, add_verb, check_output, say, write_picture
+from icb_pymc.cli.options import PICTURES, add_events, add_verb, check_output, given_events, say, write_picture
 from icb_pymc.errors import InputError
 
 
@@ -12,27 +12,26 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "plot",
-        "Draw a trace: the importance of the features over time, radars of it at given times, or how well the model's "
-        "probabilities agree with the choices.",
-        "icb plot importance trace.nc --event 2002-02-27=MELD -o importance.png",
+        "Draw a trace: signed weights of the features over time, their relative importance over time, radars of it at "
+        "given times, or how well the model's probabilities agree with the choices.",
+        "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
-    parser.add_argument("picture", choices=["importance", "radar", "choices"], help="what to draw")
+    parser.add_argument("picture", choices=["weights", "importance", "radar", "choices"], help="what to draw")
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
-    parser.add_argument(
-        "--event",
-        action="append",
-        default=[],
-        metavar="TIME=LABEL",
-        help="a vertical line with a label; may be repeated",
-    )
+    add_events(parser, "a vertical line with a label")
     parser.add_argument(
         "--agent",
         action="append",
         default=[],
         metavar="NAME",
         help="draw the importance for this agent; may be repeated (default if there are several: the first six)",
+    )
+    parser.add_argument(
+        "--unit",
+        choices=["sd", "user"],
+        help="log-odds per standard deviation of the feature, or per unit of the user's feature (default: sd)",
     )
     parser.add_argument("--at", nargs="+", metavar="TIME", help="times of the radars (default: first and last)")
     parser.set_defaults(run=run)
@@ -41,15 +40,17 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read the trace and write the picture."""
     check_output(options.output, *PICTURES)
-    if options.event and options.picture != "importance":
-        raise InputError("--event can only be used with the importance picture; radars take --at.")
+    if options.event and options.picture not in ("weights", "importance"):
+        raise InputError("--event can only be used with weights and importance; radars take --at.")
+    if options.unit and options.picture != "weights":
+        raise InputError("--unit can only be used with weights.")
     if options.agent and options.picture != "importance":
         raise InputError("--agent can only be used with the importance picture; radars take --at.")
     if options.at and options.picture != "radar":
-        raise InputError("--at can only be used with radars; the importance picture takes --event.")
+        raise InputError("--at can only be used with radars; weights and importance take --event.")
     if options.features and options.picture == "choices":
-        raise InputError("--features can only be used with the importance picture and with radars.")
-    events = dict(_event(text) for text in options.event)
+        raise InputError("--features can only be used with weights, importance and radars.")
+    events = given_events(options)
 
     from icb_pymc.results.traces import read_trace
 
@@ -65,6 +66,10 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
 
     features = options.features.split(",") if options.features else None
     data = group(trace, "constant_data")
+    if options.picture == "weights":
+        from icb_pymc.plots.weights import weights_over_time
+
+        return weights_over_time(trace, features=features, events=events, unit=options.unit or "sd")
     if options.picture == "importance" and (options.agent or "decider" in data):
         from icb_pymc.plots.agents import importance_by_agent
 
@@ -81,10 +86,3 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
 
     time = data["time"].values
     return radar(trace, at=options.at or [time[0], time[-1]], features=features)
-
-
-def _event(text: str) -> tuple[str, str]:
-    time, equals, label = text.partition("=")
-    if not equals:
-        raise InputError(f"--event {text}: write it as TIME=LABEL, e.g. 2002-02-27=MELD.")
-    return time, label

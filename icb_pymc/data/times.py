@@ -9,6 +9,7 @@ import numpy as np
 from icb_pymc.errors import InputError
 
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\S+)?")
+CALENDAR_LENGTH = re.compile(r"(\d+)\s*([yYM])")
 WHOLE_NUMBER = re.compile(r"[+-]?\d+")
 
 
@@ -57,6 +58,47 @@ def length_of_time(time: np.ndarray, length: Any, name: str = "unit of time") ->
         If it is not a positive length of the kind that `time` needs.
     """
     return _as_duration(length, name) if time.dtype.kind == "M" else _as_positive_number(str(length), name)
+
+
+def time_shifted(time: np.ndarray, moment: Any, length: Any, sign: int, name: str = "length") -> Any:
+    """The moment that lies a length of time after (`sign` 1) or before (-1) another.
+
+    Parameters
+    ----------
+    time : array
+        The time of a log of decisions.
+    moment : datetime64 or int
+        A value of that time.
+    length : str, timedelta or number
+        Where `time` holds dates, like ``"2y"``, ``"24M"`` (calendar years and months), ``"8W"`` or ``"30D"``; otherwise
+        a positive number.
+    sign : int
+    name : str
+        What to call the length in error messages.
+
+    Raises
+    ------
+    InputError
+        If it is not a positive length of the kind that `time` needs.
+
+    Examples
+    --------
+    >>> time_shifted(np.array(["2002-01-01"], "datetime64[ns]"), np.datetime64("2004-02-29"), "2y", -1)
+    np.datetime64('2002-02-28T00:00:00')
+    >>> time_shifted(np.arange(10), 5, 3, 1)
+    8.0
+    """
+    if time.dtype.kind != "M":
+        return moment + sign * length_of_time(time, length, name)
+    calendar = CALENDAR_LENGTH.fullmatch(str(length).strip())
+    if calendar is None:
+        return moment + sign * length_of_time(time, length, name)
+    import pandas as pd
+
+    number, unit = int(calendar[1]), {"y": "years", "Y": "years", "M": "months"}[calendar[2]]
+    if number < 1:
+        raise InputError(f"{name} {str(length)!r}: give a positive length, like '2y', '24M', '8W' or '30D'.")
+    return (pd.Timestamp(moment) + sign * pd.DateOffset(**{unit: number})).to_datetime64()
 
 
 def _as_date(moment: Any) -> np.datetime64:
@@ -116,5 +158,7 @@ def _as_duration(length: Any, name: str) -> np.timedelta64:
     except ValueError:
         has_unit = False
     if not (has_unit and duration > pd.Timedelta(0)):
-        raise InputError(f"{name} {text!r}: the decisions are dated, so write it like '1D', '30D' or '12h'.")
+        raise InputError(
+            f"{name} {text!r}: the decisions are dated, so write it like '2y', '24M', '8W', '30D' or '12h'."
+        )
     return duration.to_timedelta64()

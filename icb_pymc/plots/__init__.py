@@ -2,11 +2,11 @@
 
 Only what is drawn is computed here: numbers come from `results` and `assess`.
 
-- `importance`: relative importance of the features over time; `radars`: at chosen times.
-- `change_around_event`: a feature before and after an event, and the posterior of its change.
+- `weights`: signed weights over time; `importance`: relative importance over time; `radars`: at chosen times.
+- `change_around_event`: weights before and after an event, and the change of each.
 - `agents`: several decision-makers and the trend they share.
 - `diagnosis`: convergence, and whether choices are as predicted; `calibration`: simulation-based calibration.
-- `common`: panels, colours, events and labels that the figures share.
+- `paths`: lines and bands over time; `common`: panels, colours, events and labels that the figures share.
 """
 
 from icb_pymc.plots.agents import importance_by_agent
@@ -15,6 +15,7 @@ from icb_pymc.plots.change_around_event import impact
 from icb_pymc.plots.diagnosis import choices_picture, diagnosis_picture
 from icb_pymc.plots.importance import importance_over_time
 from icb_pymc.plots.radars import radar
+from icb_pymc.plots.weights import weights_over_time
 
 __all__ = [
     "calibration_picture",
@@ -24,4 +25,5 @@ __all__ = [
     "importance_by_agent",
     "importance_over_time",
     "radar",
+    "weights_over_time",
 ]

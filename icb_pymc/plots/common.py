@@ -102,18 +102,24 @@ def draw_events(ax: Axes, events: Mapping[Any, str], labelled: bool) -> None:
 
 def label_importance(figure: AnyFigure, grid: np.ndarray, panels: int, time: np.ndarray, note: str) -> None:
     """Axes of the first `panels` of a grid, which show relative importance over time; the others are hidden."""
-    for ax in list(grid.flat)[panels:]:
-        ax.set_visible(False)
-    first, dated = grid.flat[0], time.dtype.kind == "M"
-    first.set_xlim(time[0], time[-1])
+    label_times(figure, grid, panels, time, note)
+    first = grid.flat[0]
     first.set_ylim(bottom=0)
     first.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    figure.supylabel("relative importance", fontsize=10)
+
+
+def label_times(figure: AnyFigure, grid: np.ndarray, panels: int, time: np.ndarray, note: str) -> None:
+    """The time axis of the first `panels` of a grid, with a note below; the other panels are hidden."""
+    for ax in list(grid.flat)[panels:]:
+        ax.set_visible(False)
+    dated = time.dtype.kind == "M"
+    grid.flat[0].set_xlim(time[0], time[-1])
     if dated:
         for ax in grid[-1]:
             # Not autofmt_xdate, which would change every other axes of the figure too.
             for label in ax.get_xticklabels():
                 label.set(rotation=30, horizontalalignment="right")
-    figure.supylabel("relative importance", fontsize=10)
     figure.supxlabel(f"{'date' if dated else 'decision'}\n{note}", fontsize=8)
 
 

@@ -1,4 +1,4 @@
-"""The change in a feature's importance around an event."""
+"""The change of signed weights around dated events."""
 
 import warnings
 
@@ -11,154 +11,177 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import from_groups, group
 
 DAYS = np.array(["2001-01-01", "2001-07-01", "2002-02-26", "2002-02-27", "2002-08-01", "2005-01-01"], "datetime64[ns]")
+RNG = np.random.default_rng(0)
 
 
-def trace_of(inr_share, time=DAYS, kept=slice(None)):
-    """A trace of two chains in which `inr` has the given share (draw, time) of two weights, one negative."""
-    share = np.asarray(inr_share, dtype=float)
-    belief = 3 * np.stack([share, share - 1], axis=-1)
+def trace_of(weights, time=DAYS, features=("inr", "age"), alpha=1.0, scale=None, kept=slice(None)):
+    """A trace of two equal chains with these weights (draw, time, feature); features of the log have unit sd."""
+    weights = np.asarray(weights, dtype=float)
     posterior = xr.Dataset(
-        {"belief": (("chain", "draw", "time", "feature"), np.stack([belief, belief]))},
-        coords={"time": time, "feature": ["inr", "age"]},
+        {"belief": (("chain", "draw", "time", "feature"), np.stack([weights, weights]) / alpha)},
+        coords={"time": time, "feature": list(features)},
     )
-    data = xr.Dataset({"available": (("time", "action"), np.ones((len(time), 2), bool))}, coords={"time": time})
-    return from_groups({"posterior": posterior.isel(time=kept), "constant_data": data}, {"model": "nb_icb"})
+    # Two candidates one above and one below the mean: every feature has standard deviation one.
+    context = np.tile([1.0, -1.0], (len(time), 1))[:, :, None] * np.ones(len(features))
+    context[::2, :, 1:] *= -1
+    data = xr.Dataset(
+        {
+            "context": (("time", "action", "feature"), context),
+            "available": (("time", "action"), np.ones((len(time), 2), bool)),
+        },
+        coords={"time": time, "feature": list(features)},
+    )
+    if scale is not None:
+        data["feature_scale"] = ("feature", np.asarray(scale, float))
+    attrs = {"model": "nb_icb", "hyperparameters": f'{{"alpha": {alpha}}}'}
+    return from_groups({"posterior": posterior.isel(time=kept), "constant_data": data}, attrs)
 
 
-RISE = trace_of([[0.1, 0.1, 0.2, 0.5, 0.7, 0.9], [0.2, 0.2, 0.2, 0.3, 0.3, 0.9]])
+def constant(before, after, spread=0.1, draws=400, times=(20, 20)):
+    """Weights (draw, time, feature) that are N(before, spread) until the event and N(after, spread) from it on."""
+    noise = spread * RNG.standard_normal((2, draws, 1, len(before)))
+    parts = [np.repeat(np.asarray(mean) + noise[i], times[i], axis=1) for i, mean in enumerate((before, after))]
+    return np.concatenate(parts, axis=1)
+
+
+def numbered(*means, **options):
+    return trace_of(constant(*means, **options), time=np.arange(40))
 
 
 def test_the_event_belongs_to_the_window_after_it_and_the_end_of_the_window_does_not():
-    result = impact(RISE, "inr", "2002-02-27", before="300D", after="155D")
-    np.testing.assert_allclose(result.before, [0.15, 0.2] * 2)
-    np.testing.assert_allclose(result.after, [0.5, 0.3] * 2)
-    assert result.decisions == (2, 1)
-    longer = impact(RISE, "inr", "2002-02-27", before="300D", after="156D")
-    np.testing.assert_allclose(longer.after, [0.6, 0.3] * 2)
-    np.testing.assert_allclose(longer.change, [0.45, 0.1] * 2)
+    path = np.array([[0.1, 0.1, 0.2, 0.5, 0.7, 0.9], [0.2, 0.2, 0.2, 0.3, 0.3, 0.9]])
+    trace = trace_of(np.stack([path, -path], axis=-1))
+    result = impact(trace, "2002-02-27", before="300D", after="155D")
+    np.testing.assert_allclose(result.draws["before"].sel(feature="inr").values.ravel()[:2], [0.15, 0.2])
+    np.testing.assert_allclose(result.draws["after"].sel(feature="inr").values.ravel()[:2], [0.5, 0.3])
+    assert result.events[0].decisions == (2, 1)
+    longer = impact(trace, "2002-02-27", before="300D", after="156D")
+    np.testing.assert_allclose(longer.draws["after"].sel(feature="inr").values.ravel()[:2], [0.6, 0.3])
+    assert result.table.loc[(0, "age"), "change"] == pytest.approx(-result.table.loc[(0, "inr"), "change"])
 
 
-def test_windows_past_the_ends_of_the_log_are_cut_there():
-    result = impact(RISE, "inr", "2002-02-27", before="9999D", after="9999D")
-    assert result.decisions == (3, 3)
-    np.testing.assert_allclose(result.after, [0.7, 0.5] * 2)
+def test_without_lengths_a_window_reaches_to_the_next_event_or_the_end_of_the_log():
+    result = impact(numbered([0, 0], [1, 0]), [10, 20])
+    assert [event.decisions for event in result.events] == [(10, 10), (10, 20)]
+    assert impact(trace_of(np.zeros((3, 6, 2))), "2002-02-27").events[0].decisions == (3, 3)
+
+
+def test_calendar_years_and_months_are_understood():
+    trace = trace_of(np.zeros((3, 6, 2)))
+    assert impact(trace, "2002-02-27", before="1y", after="6M").events[0].decisions == (2, 2)
+    assert impact(trace, "2002-02-27", before="8W", after="3y").events[0].decisions == (1, 3)
+
+
+def test_weights_are_in_log_odds_per_standard_deviation_and_per_unit_of_the_user():
+    trace = trace_of(constant([1, 0], [3, 0], spread=0.0), time=np.arange(40), alpha=4.0, scale=[10.0, 1.0])
+    row = impact(trace, 20).table.loc[(0, "inr")]
+    assert (row["before"], row["after"], row["change"]) == pytest.approx((1.0, 3.0, 2.0))
+    assert row["per_unit"] == pytest.approx(0.2)
+    assert row["chosen_after"] == pytest.approx(1 / (1 + np.exp(-3.0)))
+
+
+def test_a_change_of_sign_is_seen_though_importance_stays():
+    result = impact(numbered([-1, 1], [1, 1]), 20)
+    row = result.table.loc[(0, "inr")]
+    assert row["verdict"] == "clear"
+    assert row["change"] == pytest.approx(2.0, abs=0.05)
+    assert abs(row["importance_change"]) < 0.02
+    assert "rose and changed its sign" in str(result)
+    assert result.table.loc[(0, "age"), "verdict"] == "not clear"
+
+
+def test_the_rise_of_one_weight_is_no_fall_of_another():
+    result = impact(numbered([1, 1], [3, 1]), 20)
+    assert result.table.loc[(0, "inr"), "verdict"] == "clear"
+    age = result.table.loc[(0, "age")]
+    assert age["verdict"] == "not clear"
+    assert age["importance_change"] < -0.2
+
+
+def test_choices_that_all_become_sharper_have_a_line_of_their_own():
+    result = impact(numbered([2, 1], [4, 2]), 20)
+    row = result.decisiveness.loc[0]
+    assert row["verdict"] == "clear"
+    assert row["ratio"] == pytest.approx(2.0, rel=0.1)
+    assert row["common"] > 0.95
+    assert "all choices became sharper" in str(result)
+    other = impact(numbered([2, 1], [2, -1]), 20).decisiveness.loc[0]
+    assert other["common"] < 0.5
+
+
+def test_the_more_is_asked_the_surer_each_answer_must_be():
+    trace = numbered([0, 0], [0.35, 0])
+    alone = impact(trace, 20, features=["inr"]).table.loc[(0, "inr")]
+    many = impact(trace, [15, 20, 25, 30], features=["inr"]).table.loc[(1, "inr")]
+    assert alone["verdict"] == "clear"
+    assert alone["probability"] == pytest.approx(many["probability"], abs=0.05)
+    assert many["verdict"] != "clear"
+
+
+def test_a_small_change_that_is_known_well_is_no_relevant_change():
+    trace = numbered([1, 0], [1.04, 0], spread=0.01)
+    assert impact(trace, 20, matters=0.1).table.loc[(0, "inr"), "verdict"] == "no relevant change"
+    assert impact(trace, 20, matters=0.001).table.loc[(0, "inr"), "verdict"] == "clear"
+    with pytest.raises(InputError, match="matters=0: give a positive change"):
+        impact(trace, 20, matters=0)
 
 
 def test_direction_and_interval_are_those_of_the_draws():
-    rng = np.random.default_rng(0)
-    before, change = 0.5, rng.normal(0.02, 0.02, 4_000)
-    trace = trace_of(np.stack([np.full(4_000, before), before + change], axis=-1), time=DAYS[[0, 3]])
-    result = impact(trace, "inr", "2002-02-27", before="9999D", after="1D", ci_prob=0.8)
-    assert result.rose
-    assert result.direction == pytest.approx(np.mean(change > 0))
-    assert result.interval == pytest.approx(tuple(np.quantile(change, [0.1, 0.9])))
-    mirrored = impact(trace, "age", "2002-02-27", before="9999D", after="1D")
-    assert not mirrored.rose
-    assert mirrored.direction == pytest.approx(result.direction)
+    result = impact(numbered([0, 0], [0.1, 0]), 20, ci_prob=0.8)
+    change = (result.draws["after"] - result.draws["before"]).sel(feature="inr").values.ravel()
+    row = result.table.loc[(0, "inr")]
+    assert row["probability"] == pytest.approx(np.mean(change > 0))
+    assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(change, [0.1, 0.9])))
+
+
+def test_an_alpha_that_was_learnt_is_counted_draw_by_draw():
+    trace = numbered([1, 0], [2, 0], spread=0.0)
+    alpha = xr.DataArray(np.full((2, 400), 3.0), dims=("chain", "draw"))
+    groups = {
+        "posterior": group(trace, "posterior").assign(alpha=alpha),
+        "constant_data": group(trace, "constant_data"),
+    }
+    learnt = from_groups(groups, trace.attrs)
+    assert impact(learnt, 20).table.loc[(0, "inr"), "change"] == pytest.approx(3.0)
+
+
+def test_records_are_plain_and_name_event_and_feature():
+    (first, *_) = impact(numbered([0, 0], [1, 0]), {20: "rule"}).records()
+    assert (first["event"], first["label"], first["feature"], first["verdict"]) == (20, "rule", "inr", "clear")
+    assert {"before", "after", "change", "lower", "upper", "probability", "importance_change"} <= set(first)
+    (dated, *_) = impact(trace_of(np.zeros((3, 6, 2))), {"2002-02-27": "MELD"}).records()
+    assert dated["event"].startswith("2002-02-27")
 
 
 @pytest.mark.parametrize(
-    ("share_rising", "words"),
+    ("event", "options", "sentence"),
     [
-        (1.0, "it rose (probability over 99.5%)"),
-        (0.98, "it rose (probability 98.0%)"),
-        (0.93, "it probably rose (probability 93.0%)"),
-        (0.6, "not clear that it rose (probability 60.0%)"),
-        (0.0, "it fell (probability over 99.5%)"),
+        (20, {"features": ["imr"]}, "no feature 'imr' in the trace: did you mean 'inr'"),
+        (99, {}, "99 lies outside the decisions"),
+        (20, {"before": "2y"}, "before '2y': the decisions are not dated"),
+        ([], {}, "give at least one event"),
+        (0, {}, "no decision in the window before t = 0"),
+        (20, {"ci_prob": 2.0}, "ci_prob=2.0"),
     ],
 )
-def test_the_summary_is_two_lines_with_a_verdict_that_fits_the_probability(share_rising, words):
-    change = np.random.default_rng(0).permutation(np.where(np.arange(100) < 100 * share_rising, 0.1, -0.1))
-    trace = trace_of(np.stack([np.full(100, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
-    first, second = str(impact(trace, "inr", "2002-02-27", before="9999D", after="1D")).split("\n")
-    assert "importance of inr went from 30.0% to" in first
-    assert "around 2002-02-27" in first
-    assert second == f"Verdict: {words}, judged by 1 decisions before and 1 after."
-
-
-@pytest.mark.parametrize(
-    ("draws", "falling", "words"),
-    [
-        (1, 0, "it rose (a point estimate, without a probability)"),
-        (350, 0, "it rose (probability over 99.8%)"),
-        (5_000, 0, "it rose (probability over 99.9%)"),
-        (5_000, 1, "it rose (probability over 99.9%)"),
-        (5_000, 10, "it rose (probability 99.8%)"),
-    ],
-)
-def test_a_probability_is_never_rounded_up_to_certainty(draws, falling, words):
-    change = np.where(np.arange(draws) < falling, -0.1, 0.1)
-    trace = trace_of(np.stack([np.full(draws, 0.3), 0.3 + change], axis=-1), time=DAYS[[0, 3]])
-    posterior = group(trace, "posterior") if draws > 1 else group(trace, "posterior").isel(chain=[0])
-    assert (
-        impact(from_groups({"posterior": posterior}, {}), "inr", "2002-02-27", before="9999D", after="1D").verdict
-        == words
-    )
-
-
-def test_chains_that_disagree_on_the_change_are_reported():
-    rng = np.random.default_rng(1)
-    trace = trace_of(np.stack([np.full(200, 0.3), 0.5 + 0.01 * rng.normal(size=200)], axis=-1), time=DAYS[[0, 3]])
-    posterior = group(trace, "posterior")
-    apart = posterior["belief"].copy()
-    apart[1, :, 1] = apart[1, :, 1].values[:, ::-1] * [0.3, 1]
-    parted = from_groups({"posterior": posterior.assign(belief=apart)}, {})
-    options = {"before": "9999D", "after": "1D"}
-    with pytest.warns(InputWarning, match="chains disagree on the change of inr"):
-        impact(parted, "inr", "2002-02-27", **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", InputWarning)
-        impact(trace, "inr", "2002-02-27", **options)
-
-
-def test_no_change_at_all_is_neither_rise_nor_fall():
-    trace = trace_of([[0.3] * 6] * 50)
-    result = impact(trace, "inr", "2002-02-27", before="300D", after="300D")
-    assert result.direction == 0
-    assert "not clear" in str(result)
-
-
-def test_numbered_decisions_take_numbers():
-    trace = trace_of([[0.1, 0.1, 0.2, 0.5, 0.7, 0.9]] * 2, time=np.arange(1, 7))
-    result = impact(trace, "inr", "4", before=2, after="2")
-    np.testing.assert_allclose(result.change, [0.45] * 4)
-    assert "around t = 4" in str(result)
-
-
-def test_a_posterior_that_keeps_fewer_times_is_judged_by_those_and_counts_all_decisions():
-    shares = [[0.1, 0.1, 0.2, 0.5, 0.7, 0.9]]
-    thinned = trace_of(shares, time=np.arange(1, 7), kept=slice(None, None, 2))
-    result = impact(thinned, "inr", 4, before=3, after=3)
-    np.testing.assert_allclose(result.before, [0.15] * 2)
-    np.testing.assert_allclose(result.after, [0.7] * 2)
-    assert result.decisions == (3, 3)
-    # The last decision was not kept, but it is in the log.
-    with pytest.raises(InputError, match="window after the event holds no decision"):
-        impact(thinned, "inr", 6, before=3, after=3)
-
-
-@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
-def test_a_trace_alone_is_enough(trace):
-    posterior = from_groups({"posterior": group(trace, "posterior")}, {})
-    options = {"before": "365D", "after": "365D"}
-    result, alone = (impact(t, "feature_1", "2002-08-24", **options) for t in (trace, posterior))
-    np.testing.assert_array_equal(result.change, alone.change)
-    assert len(result.change) == 240
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "sentence"),
-    [
-        (("INR", "2002-02-27"), {}, "no feature 'INR' in the trace: did you mean 'inr'"),
-        (("height", "2002-02-27"), {}, "there are inr, age"),
-        (("inr", "2021-01-01"), {}, "2021-01-01 lies outside the decisions, 2001-01-01 to 2005-01-01"),
-        (("inr", "soon"), {}, "give a date like"),
-        (("inr", "2002-02-27"), {"before": "12h"}, "the window before the event holds no decision"),
-        (("inr", "2001-01-01"), {}, "the window before the event holds no decision"),
-        (("inr", "2002-02-27"), {"after": "730"}, "after '730': the decisions are dated"),
-        (("inr", "2002-02-27"), {"ci_prob": 90}, "ci_prob=90: give a number above 0 and at most 1"),
-    ],
-)
-def test_invalid_arguments_are_refused(arguments, options, sentence):
+def test_what_cannot_be_asked_is_refused(event, options, sentence):
     with pytest.raises(InputError, match=sentence):
-        impact(RISE, *arguments, **({"before": "365D", "after": "365D"} | options))
+        impact(numbered([0, 0], [1, 0]), event, **options)
+
+
+def test_chains_that_disagree_are_warned_of():
+    weights = np.stack([constant([0, 0], [0, 0]), constant([0, 0], [2, 0])])
+    trace = numbered([0, 0], [0, 0])
+    posterior = xr.Dataset(
+        {"belief": (("chain", "draw", "time", "feature"), weights)},
+        coords={"time": np.arange(40), "feature": ["inr", "age"]},
+    )
+    groups = {"posterior": posterior, "constant_data": group(trace, "constant_data")}
+    with pytest.warns(InputWarning, match="the chains disagree on the change of inr"):
+        impact(from_groups(groups, trace.attrs), 20)
+
+
+def test_agreeing_chains_are_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        impact(numbered([0, 0], [1, 0]), 20)

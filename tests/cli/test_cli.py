@@ -121,12 +121,16 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     assert "features are standardised" in printed
     assert "worst R-hat" in printed
     output = tmp_path / "impact.png"
-    assert main(["impact", trace, "inr", "20", "--before", "15", "--after", "15", "-o", str(output)]) == 0
+    assert main(["impact", trace, "--event", "20=rule", "--before", "15", "--after", "15", "-o", str(output)]) == 0
     assert "judged by 15 decisions before and 15 after" in capsys.readouterr().out
     assert output.read_bytes().startswith(b"\x89PNG")
-    assert main(["impact", trace, "innr", "20", "--before", "15", "--after", "15"]) == 2
+    assert main(["impact", trace, "--event", "20", "--feature", "innr"]) == 2
     assert "did you mean 'inr'?" in capsys.readouterr().err
-    for picture in (["importance", "--event", "20=guideline"], ["radar", "--at", "5", "35"]):
+    for picture in (
+        ["importance", "--event", "20=guideline"],
+        ["weights", "--unit", "user"],
+        ["radar", "--at", "5", "35"],
+    ):
         output = tmp_path / f"{picture[0]}.png"
         assert main(["plot", picture[0], trace, *picture[1:], "-o", str(output)]) == 0
         assert output.read_bytes().startswith(b"\x89PNG")
@@ -141,10 +145,10 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
         (["fit", "nb_icb", "nowhere.nc", "-o", "trace.txt"], "must end in .nc"),
         (["plot", "radar", "nowhere.nc", "-o", "radar.png"], "nowhere.nc: there is no such file"),
         (["plot", "radar", "nowhere.nc", "--event", "1=x", "-o", "radar.png"], "--event can only be used with"),
-        (["plot", "importance", "nowhere.nc", "--event", "1", "-o", "x.png"], "TIME=LABEL"),
         (["plot", "importance", "nowhere.nc", "-o", "x.bmp"], "must end in .png"),
-        (["impact", "nowhere.nc", "inr", "20", "--before", "9", "--after", "9"], "nowhere.nc: there is no such file"),
-        (["impact", "x.nc", "inr", "20", "--before", "9", "--after", "9", "-o", "x.bmp"], "must end in .png"),
+        (["impact", "nowhere.nc", "--event", "20"], "nowhere.nc: there is no such file"),
+        (["impact", "nowhere.nc"], "--event is missing"),
+        (["impact", "x.nc", "--event", "20", "-o", "x.bmp"], "must end in .png"),
     ],
 )
 def test_bad_fits_and_plots_are_answered_in_one_sentence(arguments, sentence, capsys):

@@ -80,14 +80,16 @@ def test_diagnose_with_a_picture(printed, trace_file, tmp_path):
 
 
 def test_impact(printed, trace, trace_file):
-    feature = str(group(trace, "posterior")["feature"].values[0])
-    code, impact = printed("impact", trace_file, feature, "2002-06-01", "--before", "300D", "--after", "300D")
+    features = [str(name) for name in group(trace, "posterior")["feature"].values]
+    windows = ["--before", "300D", "--after", "300D", "--matters", "0.1"]
+    code, rows = printed("impact", trace_file, "--event", "2002-06-01=rule", *windows)
     assert code == 0
-    assert impact["event"] == "2002-06-01"
-    low, high = impact["interval"]
-    assert low <= impact["change"] <= high
-    assert impact["change"] == pytest.approx(impact["after"] - impact["before"])
-    assert impact["direction"] in ("rise", "fall")
+    assert [row["feature"] for row in rows] == features
+    for row in rows:
+        assert row["event"].startswith("2002-06-01")
+        assert row["lower"] <= row["change"] <= row["upper"]
+        assert row["change"] == pytest.approx(row["after"] - row["before"])
+        assert row["verdict"] in ("clear", "probable", "no relevant change", "not clear")
 
 
 @pytest.mark.parametrize(("options", "score"), [([], "psis_loo"), (["--ahead", "--start", "35"], "one_step_ahead")])

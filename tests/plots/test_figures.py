@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from icb_pymc import fit, from_arrays, plots
 from icb_pymc.assess.calibration import Check
-from icb_pymc.errors import InputError
+from icb_pymc.errors import InputError, InputWarning
 
 mpl.use("Agg")
 
@@ -43,7 +43,8 @@ def check_of(quantities):
 DRAW = {
     "importance": lambda trace, **on: plots.importance_over_time(trace, events={"2002-02-27": r"$\event{$"}, **on),
     "radar": lambda trace, **on: plots.radar(trace, at=["2001-01-05", "2003-12-01"], **on),
-    "impact": lambda trace, **on: plots.impact(trace, NAMES[0], "2002-08-24", before="365D", after="365D", **on),
+    "impact": lambda trace, **on: plots.impact(trace, {"2002-08-24": r"$\event{$"}, before="365D", after="365D", **on),
+    "weights": lambda trace, **on: plots.weights_over_time(trace, events={"2002-02-27": r"$\event{$"}, **on),
     "agents": lambda trace, **on: plots.importance_by_agent(trace, events={"2002-02-27": r"$\event{$"}, **on),
     "diagnosis": lambda trace, **on: plots.diagnosis_picture(trace, **on),
     "choices": lambda trace, **on: plots.choices_picture(trace, **on),
@@ -69,6 +70,7 @@ def test_a_plot_is_drawn_on_the_subfigure_given_and_nowhere_else(name, layout, o
     before = [(label.get_rotation(), label.get_text()) for label in other.get_xticklabels()]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", InputWarning)
         assert DRAW[name](odd_trace, figure=right) is right
         figure.canvas.draw()
     assert plt.get_fignums() == [figure.number]

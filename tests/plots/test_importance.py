@@ -4,10 +4,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from icb_pymc.assess.impact import impact as estimate_impact
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.errors import InputError
-from icb_pymc.plots.change_around_event import impact
 from icb_pymc.plots.importance import importance_over_time
 from icb_pymc.plots.radars import radar
 from icb_pymc.results.inference_data import group
@@ -82,21 +80,6 @@ def test_a_posterior_that_keeps_fewer_times_is_drawn_with_the_truth_of_those_tim
     np.testing.assert_allclose(truth.get_ydata(), expected.sel(feature="feature_1"))
     drawn = radar(thinned, at=["2003-12-01"]).axes[0].get_lines()[1].get_ydata()
     np.testing.assert_allclose(drawn[:-1], expected.isel(time=-1))
-
-
-@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
-def test_the_picture_of_an_impact_shows_both_levels_and_the_posterior_of_the_change(trace, dated_decisions):
-    options = {"before": "365D", "after": "365D"}
-    result = estimate_impact(trace, "feature_1", "2002-08-24", **options)
-    course, posterior = impact(trace, "feature_1", "2002-08-24", **options).axes
-    levels = [line.get_ydata() for line in course.get_lines() if len(set(line.get_ydata())) == 1]
-    assert [levels[0][0], levels[1][0]] == pytest.approx([result.before.mean(), result.after.mean()])
-    assert [text.get_text().partition(":")[0] for text in course.texts] == ["before", "after"]
-    assert "2002-08-24" in course.get_title()
-    assert result.verdict in posterior.get_title()
-    assert sum(bar.get_height() for bar in posterior.patches) == len(result.change)
-    drawn = posterior.get_lines()[0].get_xdata()
-    np.testing.assert_allclose(drawn, 100 * np.array(result.interval))
 
 
 def test_few_panels_are_left_empty(trace):

@@ -1,0 +1,91 @@
+"""Signed weights in units that a reader can check: log-odds per unit, or per standard deviation, of a feature."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from icb_pymc.data.standardisation import in_user_units
+from icb_pymc.errors import InputError
+from icb_pymc.results.inference_data import InferenceData, group
+from icb_pymc.results.posterior import draws_of
+
+UNITS = ("sd", "user")
+
+
+def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
+    """Weights alpha beta_t in log-odds.
+
+    A candidate whose feature is one unit higher than that of an otherwise equal one has odds of being chosen that are
+    exp(weight) to one.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    unit : {"sd", "user"}
+        Per standard deviation of the feature over all candidates of the log, or per unit of the user's features (before
+        they were standardised).
+
+    Returns
+    -------
+    DataArray (chain, draw, time, feature)
+
+    Raises
+    ------
+    InputError
+        If the trace has no beliefs, or there is no such unit.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> trace = icb_pymc.open_trace("nb-icb-stepping")
+    >>> weights = icb_pymc.log_odds_weights(trace)
+    >>> weights.dims
+    ('chain', 'draw', 'time', 'feature')
+    >>> weights.attrs["unit"]
+    'log-odds per standard deviation'
+    """
+    if unit not in UNITS:
+        raise InputError(f"unit={unit!r}: it must be {' or '.join(repr(word) for word in UNITS)}.")
+    weights = alpha_of(trace) * draws_of(trace, "belief")
+    decisions = group(trace, "constant_data")
+    if unit == "sd":
+        weights = weights * feature_sd(decisions)
+        words = "log-odds per standard deviation"
+    else:
+        weights = in_user_units(weights, decisions)
+        words = "log-odds per unit"
+    return weights.transpose("chain", "draw", "time", "feature").assign_attrs(unit=words)
+
+
+def feature_sd(decisions: xr.Dataset) -> xr.DataArray:
+    """Standard deviation of each feature over the available candidates of the log, in the units of the model."""
+    if "context" not in decisions:
+        raise InputError("this trace does not contain its decisions, so a standard deviation of features is not known.")
+    return decisions["context"].where(decisions["available"].astype(bool)).std(("time", "action"))
+
+
+def within_decision_covariance(decisions: xr.Dataset) -> xr.DataArray:
+    """Mean over decisions of the covariance of features among the candidates (feature, other), in model units."""
+    context = decisions["context"].where(decisions["available"].astype(bool))
+    away = (context - context.mean("action")).fillna(0.0)
+    # A decision of one candidate has no spread and does not count.
+    counted = decisions["available"].sum("action") > 1
+    products = (away * away.rename(feature="other")).sum("action") / decisions["available"].sum("action")
+    return products.where(counted).mean("time").fillna(0.0)
+
+
+def alpha_of(trace: InferenceData) -> Any:
+    """Draws of the inverse temperature, or the number that the model was fitted with; 1 if there is none."""
+    posterior = group(trace, "posterior")
+    if "alpha" in posterior and posterior["alpha"].dims == ("chain", "draw"):
+        return posterior["alpha"]
+    alpha = stored_alpha(trace.attrs)
+    return 1.0 if alpha is None else alpha
+
+
+def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
+    """The alpha that the attributes of a trace or of simulated decisions store as a number, if they do."""
+    alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
+    return float(alpha) if isinstance(alpha, (int, float)) else None
