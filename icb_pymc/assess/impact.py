@@ -84,10 +84,15 @@ class Impact:
     def __str__(self) -> str:
         parts = []
         for position, event in enumerate(self.events):
-            rows = self.table.loc[position]
-            parts.append(describe_impact(event.name, event.decisions, rows, self.ci_prob, self.matters))
+            parts.append(
+                describe_impact(event.name, event.decisions, self.rows_of(position), self.ci_prob, self.matters)
+            )
             parts.append(describe_decisiveness(self.decisiveness.loc[position], self.ci_prob))
         return "\n\n".join(parts)
+
+    def rows_of(self, position: int) -> pd.DataFrame:
+        """The rows of the table on the event at this position, by feature."""
+        return pd.DataFrame(self.table.xs(position, level="event"))
 
     def records(self) -> list[dict[str, Any]]:
         """The table as a list of plain dictionaries, for JSON.
@@ -99,12 +104,12 @@ class Impact:
         >>> sorted(result.records()[0])[:5]
         ['after', 'before', 'change', 'chosen_after', 'chosen_before']
         """
-        rows = []
-        for (position, feature), row in self.table.iterrows():
-            event = self.events[position]
+        records = []
+        for position, event in enumerate(self.events):
             moment = str(event.time) if np.asarray(event.time).dtype.kind == "M" else int(event.time)
-            rows.append({"event": moment, "label": event.label, "feature": feature, **row.to_dict()})
-        return rows
+            for row in self.rows_of(position).reset_index().to_dict("records"):
+                records.append({"event": moment, "label": event.label} | {str(name): row[name] for name in row})
+        return records
 
 
 def impact(
@@ -284,7 +289,7 @@ def _decisiveness(
     for position in range(means["before"].sizes["event"]):
         old, new = (means[which].isel(event=position) for which in ("before", "after"))
         size = {"before": np.sqrt(product(old, old)), "after": np.sqrt(product(new, new))}
-        ratio = (size["after"] / size["before"]).values.ravel()
+        ratio = np.asarray(size["after"] / size["before"]).ravel()
         # The part of the change that is one factor g common to all weights, new = g old + rest, by projection.
         factor = product(old, new) / product(old, old)
         moved, rest = product(new - old, new - old), product(new - factor * old, new - factor * old)

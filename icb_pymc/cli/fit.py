@@ -152,8 +152,8 @@ def summary(trace: Any) -> str:
 
     posterior = group(trace, "posterior")
     if "belief" not in posterior:
-        weights = posterior["rho_env"].mean(("chain", "draw")).to_series().to_frame("rho_env")
-        return "the model has no beliefs over time; its reward parameter is\n" + weights.to_string(
+        rho_env = posterior["rho_env"].mean(("chain", "draw")).to_series().to_frame("rho_env")
+        return "the model has no beliefs over time; its reward parameter is\n" + rho_env.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
         )
     weights = log_odds_weights(trace).isel(time=[0, -1]).mean(("chain", "draw"))

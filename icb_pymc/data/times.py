@@ -95,10 +95,11 @@ def time_shifted(time: np.ndarray, moment: Any, length: Any, sign: int, name: st
         return moment + sign * length_of_time(time, length, name)
     import pandas as pd
 
-    number, unit = int(calendar[1]), {"y": "years", "Y": "years", "M": "months"}[calendar[2]]
+    number = int(calendar[1])
     if number < 1:
         raise InputError(f"{name} {str(length)!r}: give a positive length, like '2y', '24M', '8W' or '30D'.")
-    return (pd.Timestamp(moment) + sign * pd.DateOffset(**{unit: number})).to_datetime64()
+    offset = pd.DateOffset(months=number) if calendar[2] == "M" else pd.DateOffset(years=number)
+    return (pd.Timestamp(moment) + sign * offset).to_datetime64()
 
 
 def _as_date(moment: Any) -> np.datetime64:

@@ -97,7 +97,7 @@ def _draw_course(
     high_end = min(time[-1], event.end + (event.end - event.time))
     inside = np.flatnonzero((time >= low_end) & (time <= high_end))
     near = weights.isel(time=inside)
-    rows = result.table.loc[position]
+    rows = result.rows_of(position)
     drawn = rows["probability"].sort_values(ascending=False, kind="stable").index[:DRAWN_PATHS]
     low, median, high = central_band(near.sel(feature=list(drawn)), result.ci_prob)
     for name in [name for name in names if name in set(drawn)]:
@@ -107,8 +107,8 @@ def _draw_course(
         )
         ax.plot(time[inside], median.sel(feature=name), color=colour, linestyle=dashes, label=label_of(name))
         for left, right, mean in (
-            (max(event.start, time[0]), event.time, rows.loc[name, "before"]),
-            (event.time, min(event.end, time[-1]), rows.loc[name, "after"]),
+            (max(event.start, time[0]), event.time, rows["before"][name]),
+            (event.time, min(event.end, time[-1]), rows["after"][name]),
         ):
             ax.plot([left, right], [mean, mean], color=colour, linewidth=2.5, solid_capstyle="butt", alpha=0.7)
     for left, right in ((max(event.start, time[0]), event.time), (event.time, min(event.end, time[-1]))):
@@ -127,7 +127,7 @@ def _draw_course(
 
 def _draw_changes(ax: Axes, trace: InferenceData, result: Impact, position: int, names: Sequence[str]) -> None:
     """The change of every weight with its interval, zero marked, and the verdict in words."""
-    rows = result.table.loc[position]
+    rows = result.rows_of(position)
     weights = log_odds_weights(trace, "sd")
     for height, name in enumerate(reversed(list(names))):
         row, (colour, _) = rows.loc[name], feature_style(weights, name)
@@ -137,7 +137,7 @@ def _draw_changes(ax: Axes, trace: InferenceData, result: Impact, position: int,
     if result.matters is not None:
         ax.axvspan(-result.matters, result.matters, color="0.5", alpha=0.15, linewidth=0)
     ax.axvline(0, color="0.4", linewidth=0.8)
-    labels = [f"{label_of(name)}: {rows.loc[name, 'verdict']}" for name in reversed(list(names))]
+    labels = [f"{label_of(name)}: {rows['verdict'][name]}" for name in reversed(list(names))]
     ax.set_yticks(range(len(names)), labels)
     ax.set_ylim(-0.7, len(names) - 0.3)
     ax.set_xlabel("change in log-odds per sd", fontsize=8)
