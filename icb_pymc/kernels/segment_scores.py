@@ -77,7 +77,7 @@ def laplace_evidence(
 ) -> float:
     """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions, by Laplace's method; ``weights`` (k,) becomes the mode.
 
-    The mode is computed by Newton's method with steps halved until they satisfy Armijo's condition; the problem is convex.
+    Newton's method computes the mode, with steps halved until they satisfy Armijo's condition; the problem is convex.
     """
     k = weights.size
     gradient, curvature = np.empty(k), np.empty((k, k))
@@ -106,15 +106,36 @@ def laplace_evidence(
 
 
 @numba.njit(cache=True, nogil=True)
+def laplace_gaussian(
+    contrasts: Contrasts, start: int, stop: int, mean: Floats, precision: Floats
+) -> tuple[Floats, Floats]:
+    """Mode (k,) and precision (k, k) of the Gaussian around the mode of a preference, given some decisions."""
+    weights, gradient, curvature = mean.copy(), np.empty(mean.size), np.empty((mean.size, mean.size))
+    laplace_evidence(contrasts, start, stop, mean, precision, weights)
+    posterior_slopes(contrasts, start, stop, mean, precision, weights, gradient, curvature)
+    return weights, curvature
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_evidence_row(
+    contrasts: Contrasts, boundaries: Integers, i: int, mean: Floats, precision: Floats, scores: Floats
+) -> None:
+    """Replace each NaN in row i of a table (S, S+1), i < j, by the log evidence of blocks i to j - 1."""
+    # The mode of a segment is near that of the segment one block shorter.
+    weights = mean.copy()
+    for j in range(i + 1, boundaries.size):
+        if np.isnan(scores[i, j]):
+            scores[i, j] = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, weights)
+
+
+@numba.njit(cache=True, nogil=True)
 def evidence_of_segments(contrasts: Contrasts, boundaries: Integers, mean: Floats, precision: Floats) -> Floats:
     """Table (S, S+1) of log evidences, given the S+1 ``boundaries`` of the blocks and the Gaussian prior N(m, P^-1)."""
     blocks = boundaries.size - 1
     scores = np.full((blocks, blocks + 1), -np.inf)
     for i in range(blocks):
-        # The mode of a segment is near that of the segment one block shorter.
-        weights = mean.copy()
-        for j in range(i + 1, blocks + 1):
-            scores[i, j] = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, weights)
+        scores[i, i + 1 :] = np.nan
+        fill_evidence_row(contrasts, boundaries, i, mean, precision, scores)
     return scores
 
 
