@@ -200,7 +200,7 @@ def changes(
     probability p, and p ~ Beta(1, (T - 1) / expected_changes) is integrated out. Whatever the length of the log, "no
     change" then has prior probability 1 / (1 + expected_changes). The posterior is summed exactly over all divisions of
     a grid (Fearnhead, 2006), with segments scored by Laplace's method; the grid is refined to single decisions where
-    changes are probable.
+    changes are probable. Draws of weights are corrected for Laplace's method by Metropolis steps.
 
     Parameters
     ----------

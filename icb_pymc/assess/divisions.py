@@ -22,11 +22,14 @@ import numpy as np
 from scipy.special import betaln
 
 from icb_pymc.kernels.metropolis import Contrasts
-from icb_pymc.kernels.segment_scores import fill_evidence_row, laplace_gaussian
+from icb_pymc.kernels.segment_scores import draw_preference, fill_evidence_row, laplace_gaussian
 from icb_pymc.kernels.segmentation import draw_segmentations, log_sums_of_beginnings, log_sums_of_completions
 
 # Cells with at least this posterior probability of a change are refined, into so many parts at a time.
 WORTH_REFINING, PARTS = 0.05, 16
+
+# Of the draws of a segment's preference.
+METROPOLIS_STEPS = 10
 
 
 def even_grid(steps: int, length: int) -> np.ndarray:
@@ -187,20 +190,21 @@ def draw_weights(
     precision: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The preference in each block (draws, S, k), drawn from the Gaussian around the mode of its segment."""
+    """The preference in each block (draws, S, k), drawn from the posterior of its segment."""
     gaussians: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
     draws, blocks = begins.shape
     weights = np.empty((draws, blocks, len(mean)))
     for draw in range(draws):
         ends = [*np.flatnonzero(begins[draw]), blocks]
         for i, j in pairwise(ends):
+            start, stop = divisions.boundaries[[i, j]]
             if (i, j) not in gaussians:
-                start, stop = divisions.boundaries[[i, j]]
                 mode, curvature = laplace_gaussian(contrasts, start, stop, mean, precision)
                 # With P = L L', the noise L'^-1 z has covariance P^-1.
-                gaussians[i, j] = mode, np.linalg.inv(np.linalg.cholesky(curvature)).T
-            mode, factor = gaussians[i, j]
-            weights[draw, i:j] = mode + factor @ rng.standard_normal(len(mean))
+                gaussians[i, j] = mode, np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(curvature)).T)
+            weights[draw, i:j] = draw_preference(
+                contrasts, start, stop, mean, precision, *gaussians[i, j], METROPOLIS_STEPS, rng
+            )
     return weights
 
 
