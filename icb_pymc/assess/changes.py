@@ -22,8 +22,8 @@ CI_PROB = 0.9
 # Above the first probability of a change "probably" is dropped; below the second no change is needed.
 CLEAR, NEGLIGIBLE = 0.95, 0.05
 # The first grid of a log of up to 5,000 decisions has so many blocks; that of a longer one fewer, as its segments are
-# longer. Refinement may add as many again and half.
-BLOCKS, LEAST_BLOCKS, BLOCKS_UP_TO, GROWTH = 120, 40, 5_000, 2.5
+# longer. Refinement may go up to the last number of blocks.
+BLOCKS, LEAST_BLOCKS, BLOCKS_UP_TO, MOST_BLOCKS = 120, 40, 5_000, 300
 # Candidates for the scale of the prior, and the blocks of the grid on which they are compared.
 SCALES, BLOCKS_TO_COMPARE = 2.5 * 2.0 ** np.arange(-3, 5), 16
 # True preferences that change more often than this are drifting, and have no dates.
@@ -275,8 +275,7 @@ def changes(
         return track(rows, name, disable=not progressbar, transient=True)
 
     grid = even_grid(steps, first_length)
-    most_blocks = int(GROWTH * max(len(grid) - 1, LEAST_BLOCKS))
-    divisions = divide(contrasts, grid, mean, precision, expected_changes, most_blocks=most_blocks, track=show)
+    divisions = divide(contrasts, grid, mean, precision, expected_changes, most_blocks=MOST_BLOCKS, track=show)
     rng = np.random.default_rng(random_seed)
     weights = xr.DataArray(
         draw_weights(divisions, divisions.draw(draws, rng), contrasts, mean, precision, rng),

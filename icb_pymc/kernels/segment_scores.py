@@ -43,12 +43,16 @@ def posterior_slopes(
             gradient[i] += precision[i, j] * (weights[j] - mean[j])
             curvature[i, j] = precision[i, j]
         value += 0.5 * gradient[i] * (weights[i] - mean[i])
-    expected = np.empty(k)
+    expected, utility = np.empty(k), np.empty(1)
     for t in range(start, stop):
         first, last = contrasts.first[t], contrasts.first[t + 1]
-        utility = contrasts.values[first:last] @ weights
+        if last - first > utility.size:
+            utility = np.empty(last - first)
         peak = 0.0
         for r in range(last - first):
+            utility[r] = 0.0
+            for i in range(k):
+                utility[r] += contrasts.values[first + r, i] * weights[i]
             peak = max(peak, utility[r])
         total = np.exp(-peak)
         for r in range(last - first):
@@ -57,12 +61,11 @@ def posterior_slopes(
         expected[:] = 0.0
         for r in range(last - first):
             probability = np.exp(utility[r] - peak) / total
-            contrast = contrasts.values[first + r]
             for i in range(k):
-                weighted = probability * contrast[i]
+                weighted = probability * contrasts.values[first + r, i]
                 expected[i] += weighted
                 for j in range(i + 1):
-                    curvature[i, j] += weighted * contrast[j]
+                    curvature[i, j] += weighted * contrasts.values[first + r, j]
         for i in range(k):
             gradient[i] += expected[i]
             for j in range(i + 1):
@@ -75,11 +78,18 @@ def posterior_slopes(
 
 @numba.njit(cache=True, nogil=True)
 def laplace_evidence(
-    contrasts: Contrasts, start: int, stop: int, mean: Floats, precision: Floats, weights: Floats
+    contrasts: Contrasts,
+    start: int,
+    stop: int,
+    mean: Floats,
+    precision: Floats,
+    weights: Floats,
+    tolerance: float = 1e-12,
 ) -> float:
     """log ∫ p(a | w) N(w; m, P^-1) dw over some decisions, by Laplace's method; ``weights`` (k,) becomes the mode.
 
     Newton's method computes the mode, with steps halved until they satisfy Armijo's condition; the problem is convex.
+    It stops when another step would change the log-density by less than half the ``tolerance``.
     """
     k = weights.size
     gradient, curvature = np.empty(k), np.empty((k, k))
@@ -88,7 +98,7 @@ def laplace_evidence(
     for _ in range(NEWTON_STEPS):
         newton_step = np.linalg.solve(curvature, gradient)
         decrease = np.sum(newton_step * gradient)
-        if decrease < 1e-12:
+        if decrease < tolerance:
             break
         step_size = 1.0
         while step_size > 1e-6:
@@ -155,14 +165,22 @@ def draw_preference(
 
 @numba.njit(cache=True, nogil=True)
 def fill_evidence_row(
-    contrasts: Contrasts, boundaries: Integers, i: int, mean: Floats, precision: Floats, scores: Floats
+    contrasts: Contrasts,
+    boundaries: Integers,
+    i: int,
+    mean: Floats,
+    precision: Floats,
+    scores: Floats,
+    tolerance: float = 1e-12,
 ) -> None:
     """Replace each NaN in row i of a table (S, S+1), i < j, by the log evidence of blocks i to j - 1."""
     # The mode of a segment is near that of the segment one block shorter.
     weights = mean.copy()
     for j in range(i + 1, boundaries.size):
         if np.isnan(scores[i, j]):
-            scores[i, j] = laplace_evidence(contrasts, boundaries[i], boundaries[j], mean, precision, weights)
+            scores[i, j] = laplace_evidence(
+                contrasts, boundaries[i], boundaries[j], mean, precision, weights, tolerance
+            )
 
 
 @numba.njit(cache=True, nogil=True)
