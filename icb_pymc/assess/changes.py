@@ -14,6 +14,7 @@ from icb_pymc.data.decisions import validate
 from icb_pymc.data.times import format_time
 from icb_pymc.declare.folds import checked_count, contrasts_of
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.machine import check_memory
 from icb_pymc.kernels.metropolis import Contrasts
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
@@ -109,6 +110,9 @@ class Changes:
 
     def beliefs(self, every: int = 1) -> xr.DataArray:
         """Draws of the weights (chain, draw, time, feature) at every n-th decision, as in the posterior of a trace."""
+        every = checked_count("every", every, int(self.boundaries[-1]), "decisions")
+        times = -(-int(self.boundaries[-1]) // every)
+        check_memory(8 * times * self.weights.sizes["feature"], self.weights.sizes["draw"], 1)
         draws = self._over_time(self.weights, every)
         return draws.expand_dims("chain").transpose("chain", "draw", "time", "feature").rename("belief")
 
@@ -252,10 +256,12 @@ def changes(
     >>> result = icb_pymc.changes(icb_pymc.from_arrays(context, chosen, features=["age"]), random_seed=0)
     >>> print(result)
     Preferences changed: ...
+    >>> [int(date.date) for date in result.dates]
+    [121]
     """
     log = validate(decisions) if isinstance(decisions, xr.Dataset) else decisions_in(decisions)
     _check_options(alpha, expected_changes, prior_scale, ci_prob)
-    draws = checked_count("draws", draws, 1_000_000, "draws at most")
+    draws = checked_count("draws", draws, 1_000_000, "draws allowed")
     steps = log.sizes["time"]
     if steps < 2:
         raise InputError("one decision cannot show a change: give a log of at least two.")

@@ -193,3 +193,16 @@ def test_invalid_options_are_refused(twice, options, sentence):
 def test_a_single_decision_is_refused():
     with pytest.raises(InputError, match="one decision cannot show a change"):
         changes(from_arrays([[[1.0], [0.0]]], [0]))
+
+
+def test_arrivals_without_choices_are_refused(twice):
+    with pytest.raises(InputError, match="chosen"):
+        changes(twice.drop_vars("chosen"))
+
+
+def test_beliefs_that_do_not_fit_into_memory_are_refused(result, monkeypatch):
+    monkeypatch.setattr("icb_pymc.io.machine.available_memory", lambda: 1_000)
+    with pytest.raises(InputError, match="keep fewer times"):
+        result.beliefs()
+    with pytest.raises(InputError, match="every=0"):
+        result.beliefs(every=0)

@@ -130,7 +130,7 @@ def test_a_refined_grid_agrees_with_single_decisions_throughout():
             assert probability == pytest.approx(exact_by_date[boundary], abs=0.05)
     assert grid.of_number()[1] == pytest.approx(exact.of_number()[1], abs=0.1)
     # Both leave the evidence of "no change" and its prior as they are.
-    no_change = [found.log_no_change + found.log_evidence for found in (exact, grid)]
+    no_change = [posterior.log_no_change + posterior.log_evidence for posterior in (exact, grid)]
     assert no_change[0] == pytest.approx(no_change[1], abs=2e-3)
     assert grid.log_evidence == pytest.approx(exact.log_evidence, abs=0.3)
 
