@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from icb_pymc import plots as plots
     from icb_pymc.assess import metrics as metrics
     from icb_pymc.assess.calibration import check as check
+    from icb_pymc.assess.changes import changes as changes
     from icb_pymc.assess.comparison import compare as compare
     from icb_pymc.assess.comparison import compare_ahead as compare_ahead
     from icb_pymc.assess.diagnosis import diagnose as diagnose
@@ -50,6 +51,7 @@ _MODULE_OF = {
     "Columns": "data.tables",
     "InputError": "errors",
     "InputWarning": "errors",
+    "changes": "assess.changes",
     "check": "assess.calibration",
     "compare": "assess.comparison",
     "compare_ahead": "assess.comparison",

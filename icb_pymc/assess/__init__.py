@@ -6,6 +6,7 @@ Nothing here samples a posterior, except to check a model against its own simula
   one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `wording`,
   `metrics` (distance from a known truth).
+- When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead).
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """

@@ -53,14 +53,16 @@ def grade_of(change: np.ndarray, questions: int = 1, matters: float | None = Non
 
 
 def format_probability(probability: float) -> str:
-    """A probability in percent that is never rounded up to 100%.
+    """A probability in percent that is never rounded to 0% or 100%.
 
     Examples
     --------
-    >>> format_probability(0.98), format_probability(1.0)
-    ('98.0%', 'over 99.9%')
+    >>> format_probability(0.98), format_probability(1.0), format_probability(1e-5)
+    ('98.0%', 'over 99.9%', 'under 0.1%')
     """
-    return f"{probability:.1%}" if probability < 0.9995 else "over 99.9%"
+    if probability > 0.9995:
+        return "over 99.9%"
+    return "under 0.1%" if probability < 0.0005 else f"{probability:.1%}"
 
 
 def describe_impact(

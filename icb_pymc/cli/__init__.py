@@ -13,6 +13,7 @@ from typing import TextIO
 from icb_pymc import __version__
 from icb_pymc.cli import (
     bench,
+    changes,
     check,
     compare,
     convert,
@@ -42,6 +43,7 @@ VERBS = (
     compare,
     plot,
     impact,
+    changes,
     share,
     traces,
     show,

@@ -4,8 +4,11 @@ from helpers.arrivals import make_arrivals
 
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.segment_scores import (
+    draw_preference,
     evidence_of_segments,
+    fill_evidence_row,
     laplace_evidence,
+    laplace_gaussian,
     likelihood_of_segments,
     posterior_slopes,
 )
@@ -105,3 +108,31 @@ def test_the_paper_s_score_is_the_likelihood_at_the_mean_of_the_draws_at_unit_no
     estimate = np.mean(draws, axis=0)
     estimate /= np.abs(estimate).sum()
     assert table[0, 1] == pytest.approx(fold_log_likelihood(data, 0, 20, estimate, make_scratch(data)))
+
+
+def test_only_missing_entries_of_a_table_are_computed():
+    contrasts = contrasts_of(25, 3, 2)
+    boundaries, mean, precision = np.array([0, 10, 20, 25]), np.zeros(2), np.eye(2)
+    expected = evidence_of_segments(contrasts, boundaries, mean, precision)
+    scores = expected.copy()
+    scores[0, 1], scores[0, 3] = 123.0, np.nan
+    fill_evidence_row(contrasts, boundaries, 0, mean, precision, scores)
+    assert scores[0, 1] == 123.0
+    assert scores[0, 3] == pytest.approx(expected[0, 3], abs=1e-6)
+    np.testing.assert_array_equal(scores[1:], expected[1:])
+
+
+def test_draws_of_a_preference_have_the_skewed_posterior_and_not_the_gaussian_around_its_mode():
+    # Three certain choices: all that is known is that the weight is positive.
+    contrasts = choice_contrasts(np.tile([[[2.0], [0.0]]], (3, 1, 1)), np.ones((3, 2), bool), np.zeros(3, int), 1.0)
+    mean, precision = np.zeros(1), np.array([[0.04]])
+    mode, curvature = laplace_gaussian(contrasts, 0, 3, mean, precision)
+    rng = np.random.default_rng(0)
+    factor = 1 / np.sqrt(curvature)
+    draws = [draw_preference(contrasts, 0, 3, mean, precision, mode, factor, 20, rng)[0] for _ in range(20_000)]
+    grid = np.linspace(-10, 40, 50_001)
+    density = np.exp(-3 * np.logaddexp(0, -2 * grid) - 0.02 * grid**2)
+    density /= density.sum()
+    assert np.mean(draws) == pytest.approx(density @ grid, rel=0.03)
+    assert abs(mode[0] - density @ grid) > 1.0
+    assert np.std(draws) == pytest.approx(np.sqrt(density @ (grid - density @ grid) ** 2), rel=0.05)

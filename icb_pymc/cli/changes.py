@@ -1,0 +1,90 @@
+"""`icb changes`: when preferences changed."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from icb_pymc.cli.options import (
+    PICTURES,
+    add_json,
+    add_table_columns,
+    add_verb,
+    check_output,
+    non_negative_integer,
+    positive_integer,
+    read_given_decisions,
+    say,
+    say_json,
+    write_picture,
+)
+
+
+def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb."""
+    parser = add_verb(
+        verbs,
+        "changes",
+        "Estimate how often preferences changed and when, with credible intervals of the dates.",
+        "icb changes decisions.nc -o changes.png",
+    )
+    parser.add_argument("log", help="decisions (netCDF, or a table as CSV or Parquet), or a trace written by `icb fit`")
+    parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
+    add_json(parser)
+    parser.add_argument("--seed", type=non_negative_integer, help="of the draws of weights; dates do not depend on it")
+    parser.add_argument(
+        "--expected", type=float, default=1.0, metavar="N", help="changes expected a priori (default: 1)"
+    )
+    parser.add_argument("--length", type=positive_integer, metavar="N", help="decisions per block of the first grid")
+    parser.add_argument("--draws", type=positive_integer, default=500, help="draws of the weights (default: 500)")
+    add_table_columns(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read the log, estimate the dates, print them, and draw them if asked to."""
+    if options.output:
+        check_output(options.output, *PICTURES)
+    from icb_pymc.assess.changes import changes
+
+    result = changes(
+        _read(options),
+        expected_changes=options.expected,
+        length=options.length,
+        draws=options.draws,
+        random_seed=options.seed,
+        # The bar would leave an empty line in a file or a pipe.
+        progressbar=sys.stdout.isatty(),
+    )
+    if options.json:
+        say_json(result.as_dict())
+    else:
+        say(str(result))
+    if options.output:
+        from icb_pymc import plots
+
+        write_picture(lambda: plots.changes(result), options.output)
+        if not options.json:
+            say(f"\nwritten to {options.output}")
+    return 0
+
+
+def _read(options: argparse.Namespace) -> Any:
+    """The decisions, or the trace if the file is one."""
+    path = Path(options.log)
+    if path.suffix == ".nc" and path.is_file():
+        from icb_pymc.io.untrusted import check_netcdf
+        from icb_pymc.results.traces import read_trace
+
+        check_netcdf(path)
+        if _has_groups(path):
+            return read_trace(path)
+    return read_given_decisions(options.log, options)
+
+
+def _has_groups(path: Path) -> bool:
+    """Whether a netCDF file is divided into groups, as traces are and decisions are not."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "r") as file:
+        return len(file.groups) > 0
