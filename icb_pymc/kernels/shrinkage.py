@@ -129,21 +129,35 @@ def add_innovations(anchor: Floats, log_scale: Floats, directions: Floats, weigh
 
 
 @numba.njit(cache=True, nogil=True)
-def log_scale_gradient(
-    rows: ChoiceRows, weights: Floats, log_scale: Floats, directions: Floats, gradient: Floats
-) -> float:
-    """log p(choices | weights), and its gradient (T-1,) with respect to log g_t."""
-    T, k = weights.shape
-    later, own = np.zeros(k), np.empty(k)
+def log_scale_gradient(rows: ChoiceRows, anchor: Floats, innovations: Floats, gradient: Floats) -> float:
+    """log p(choices) for weights anchor_t + Σ_{s<t} d_s, and its gradient (T-1,) with respect to log g_t."""
+    T, k = anchor.shape
+    own, weight_gradient, shift = np.empty(k), np.empty((T, k)), np.zeros(k)
     log_likelihood = 0.0
+    for t in range(T):
+        for i in range(k):
+            own[i] = anchor[t, i] + shift[i]
+            if t < T - 1:
+                shift[i] += innovations[t, i]
+        log_likelihood += _decision_gradient(rows, t, own, weight_gradient[t])
+    # An innovation moves the weights of all later decisions.
+    shift[:] = 0.0
     for t in range(T - 1, 0, -1):
-        log_likelihood += _decision_gradient(rows, t, weights[t], own)
         product = 0.0
         for i in range(k):
-            later[i] += own[i]
-            product += later[i] * directions[t - 1, i]
-        gradient[t - 1] = np.exp(log_scale[t - 1]) * product
-    return log_likelihood + decision_log_likelihood(rows, 0, weights[0])
+            shift[i] += weight_gradient[t, i]
+            product += shift[i] * innovations[t - 1, i]
+        gradient[t - 1] = product
+    return log_likelihood
+
+
+@numba.njit(cache=True, nogil=True)
+def _scale_rows(log_scale: Floats, directions: Floats, out: Floats) -> None:
+    """out_t = exp(log_scale_t) directions_t."""
+    for t in range(log_scale.size):
+        scale = np.exp(log_scale[t])
+        for i in range(out.shape[1]):
+            out[t, i] = scale * directions[t, i]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -176,15 +190,15 @@ def noncentred_trajectory(
         Accept it with probability min(1, exp(-energy_error)).
     """
     x, p = log_local.copy(), momentum.copy()
-    weights, gradient = np.empty_like(anchor), np.empty_like(x)
-    add_innovations(anchor, log_base + x, directions, weights)
-    log_density = log_scale_gradient(rows, weights, log_base + x, directions, gradient) + log_half_cauchy(x)
+    innovations, gradient = np.empty_like(directions), np.empty_like(x)
+    _scale_rows(log_base + x, directions, innovations)
+    log_density = log_scale_gradient(rows, anchor, innovations, gradient) + log_half_cauchy(x)
     energy = 0.5 * np.sum(p * p) - log_density
     p += 0.5 * step_size * (gradient - np.tanh(x))
     for n in range(steps):
         x += step_size * p
-        add_innovations(anchor, log_base + x, directions, weights)
-        log_density = log_scale_gradient(rows, weights, log_base + x, directions, gradient) + log_half_cauchy(x)
+        _scale_rows(log_base + x, directions, innovations)
+        log_density = log_scale_gradient(rows, anchor, innovations, gradient) + log_half_cauchy(x)
         p += (step_size if n < steps - 1 else 0.5 * step_size) * (gradient - np.tanh(x))
     return x, 0.5 * np.sum(p * p) - log_density - energy
 

@@ -32,7 +32,7 @@ LEAPFROG_STEPS, STEP_JITTER = 10, 0.2
 MAX_STEP_SIZE = 0.3
 # Moves of tau with the noise kept, each with a random threshold between innovations that move along and jumps. It is in
 # log-odds: how much an innovation of that scale changes a typical contrast.
-GLOBAL_MOVES, THRESHOLDS = 2, (1e-3, 10.0)
+GLOBAL_MOVES, THRESHOLDS = 3, (0.03, 30.0)
 # Chains start with log tau moved by up to this much either way.
 START_SPREAD = 2.0
 

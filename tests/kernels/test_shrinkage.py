@@ -64,7 +64,7 @@ def test_weights_and_likelihood_are_those_of_dense_formulas(problem):
 def test_the_gradient_is_that_of_finite_differences(problem):
     rows, anchor, directions, log_base, log_local = problem
     log_scale, gradient = log_base + log_local, np.empty(T - 1)
-    value = log_scale_gradient(rows, dense_weights(anchor, directions, log_scale), log_scale, directions, gradient)
+    value = log_scale_gradient(rows, anchor, np.exp(log_scale)[:, None] * directions, gradient)
     assert value == pytest.approx(dense_log_likelihood(rows, dense_weights(anchor, directions, log_scale)))
     for t, unit in enumerate(np.eye(T - 1)):
         up, down = (
