@@ -71,15 +71,18 @@ def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
     --------
     >>> import icb_pymc
     >>> from icb_pymc.data.standardisation import contrast_spread
-    >>> decisions = icb_pymc.from_arrays([[[50.0, 1.0], [56.0, 1.0]], [[48.0, 4.0], [40.0, 4.0]]], [0, 1])
+    >>> decisions = icb_pymc.from_arrays([[[50.0, 1.0], [56.0, 3.0]], [[48.0, 4.0], [40.0, 4.0]]], [0, 1])
     >>> contrast_spread(decisions).round(3)
-    array([7.071, 1.   ])
+    array([7.071, 1.414])
     """
-    available = decisions["available"].values
+    several = decisions["available"].values.sum(axis=1) > 1
+    available = decisions["available"].values[several][:, :, None]
+    context = decisions["context"].values[several]
+    # Relative to the first candidate, so that candidates that do not differ give exactly zero.
+    first = available[:, :, 0].argmax(axis=1)
+    contrast = np.where(available, context - context[np.arange(len(context)), first][:, None, :], 0.0)
     number = available.sum(axis=1)
-    context = np.where(available[:, :, None], decisions["context"].values, 0.0)[number > 1]
-    mask, number = available[number > 1][:, :, None], number[number > 1][:, None]
-    deviation = np.where(mask, context - context.sum(axis=1, keepdims=True) / number[:, :, None], 0.0)
+    deviation = np.where(available, contrast - contrast.sum(axis=1, keepdims=True) / number[:, :, None], 0.0)
     # The mean square of the difference between two candidates is twice their variance.
     square = (2 * (deviation**2).sum(axis=1) / (number - 1)).mean(axis=0) if len(number) else np.zeros(context.shape[2])
     return np.where(square > 0, np.sqrt(square), 1.0)

@@ -103,6 +103,43 @@ def test_the_step_leaves_the_joint_distribution_invariant_in_many_replicates(kin
     assert np.abs(invariance_scores(kind, 40_000)).max() < 4.5
 
 
+def model_with(elapsed_of, belief_of=lambda walk: walk):
+    with pm.Model() as model:
+        tau, scale = pm.HalfNormal("tau", 1.0), pm.HalfCauchy("scale", 1.0, shape=len(GAPS))
+        walk = WienerProcess("walk", np.zeros(2), START, MOVE, elapsed_of(tau, scale))
+        arrivals = make_arrivals(len(GAPS) + 1, 2, 2)
+        utility = linear_utility(belief_of(walk), arrivals["context"].values, 1.5)
+        SoftmaxChoice("chosen", utility, arrivals["available"].values, observed=np.zeros(len(GAPS) + 1, int))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("elapsed_of", "scales"),
+    [
+        (lambda tau, scale: (tau * scale) ** 2 * GAPS, {"tau", "scale"}),
+        (lambda tau, scale: GAPS * tau**2 * scale**2, {"tau", "scale"}),
+        (lambda tau, scale: (tau + 0.1) * scale**2, {"scale"}),
+        (lambda tau, scale: tau**2 * scale, set()),
+        (lambda tau, scale: tau**2 * (0.01 + scale**2), set()),
+        (lambda tau, scale: (tau * scale[::-1]) ** 2, set()),
+    ],
+)
+def test_only_scales_that_multiply_the_innovations_are_recognised(elapsed_of, scales):
+    with model_with(elapsed_of) as model:
+        assigned = {rv.name for rv in model.free_RVs if ShrinkageGibbs.competence(rv, True) == 3}
+        by_engine = {rv.name for rv in model.free_RVs if UtilityHMC.competence(rv, True) == 3}
+    assert assigned == scales
+    assert by_engine == {"walk", "tau", "scale"} - scales
+
+
+def test_a_linear_function_of_the_walk_is_left_to_the_engine():
+    """Noncentred moves would have to know it."""
+    with model_with(lambda tau, scale: (tau * scale) ** 2, lambda walk: 2.0 * walk) as model:
+        assert ShrinkageGibbs.competence(model["scale"], True) == 0
+        with pytest.raises(ValueError, match="Sample them with NUTS"):
+            ShrinkageGibbs([model["scale"], model["tau"]])
+
+
 TIMES = 12
 OPTIONS = {"global_scale": pm.HalfNormal.dist(0.2), "innovation_covariance": 1.0, "start_covariance": 1.0}
 NAMES = ("belief", "local_scale", "global_scale")
