@@ -28,7 +28,7 @@ from icb_pymc.steps.univariate_slice import univariate_slice
 TARGET_ACCEPTANCE = 0.8
 # Leapfrog steps of a trajectory of log lambda; their size varies by this share.
 LEAPFROG_STEPS, STEP_JITTER = 10, 0.2
-# A trajectory is at most this long: the standard deviation of log lambda under its prior is pi / 2.
+# With larger steps a trajectory would be longer than twice pi / 2, the standard deviation of log lambda a priori.
 MAX_STEP_SIZE = 0.3
 # Moves of tau with the noise kept, each with a random threshold between innovations that move along and jumps. It is in
 # log-odds: how much an innovation of that scale changes a typical contrast.
@@ -95,7 +95,7 @@ class ShrinkageGibbs(SeededStep):
         scales = parts.shrinkage
         self._model = LinearGaussianModel(model, parts)
         self._local = model.rvs_to_values[scales.local_scale].name
-        self._log_unit = float(np.log(parameters(scales.local_scale)[0].eval()))
+        self._log_unit = np.log(parameters(scales.local_scale)[0].eval().astype(np.float64))
         self._belief = model.rvs_to_values[parts.source.variables[0]].name
         self._rho = None if parts.rho is None else model.rvs_to_values[parts.rho].name
         self._global = None
