@@ -14,7 +14,7 @@ import pytest
 import icb_pymc
 import icb_pymc.declare
 from icb_pymc import metrics, plots
-from icb_pymc.models import agents, b_icb, hierarchical_nb_icb, irl, nb_icb
+from icb_pymc.models import agents, b_icb, hierarchical_nb_icb, irl, nb_icb, shrinkage_nb_icb
 
 SOURCE = Path(icb_pymc.__file__).read_text(encoding="utf-8")
 MODULES = ("__version__", "metrics", "models", "plots")
@@ -32,7 +32,9 @@ def own_functions(module):
 
 PUBLIC = {f"icb_pymc.{name}": getattr(icb_pymc, name) for name in icb_pymc.__all__ if name not in MODULES}
 PUBLIC |= own_functions(plots) | own_functions(icb_pymc.declare) | own_functions(irl) | own_functions(agents)
-PUBLIC |= {f"icb_pymc.models.{model.__name__}": model for model in (nb_icb, b_icb, hierarchical_nb_icb)}
+PUBLIC |= {
+    f"icb_pymc.models.{model.__name__}": model for model in (nb_icb, b_icb, hierarchical_nb_icb, shrinkage_nb_icb)
+}
 PUBLIC |= {
     f"icb_pymc.metrics.{name}": value
     for name, value in vars(metrics).items()

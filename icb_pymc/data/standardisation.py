@@ -54,6 +54,40 @@ def standardise(decisions: xr.Dataset) -> xr.Dataset:
     )
 
 
+def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
+    """Typical difference between two available candidates of the same decision, (feature,): its root mean square.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals without choices.
+
+    Returns
+    -------
+    array (feature,)
+        One for a feature in which candidates never differ.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.standardisation import contrast_spread
+    >>> decisions = icb_pymc.from_arrays([[[50.0, 1.0], [56.0, 3.0]], [[48.0, 4.0], [40.0, 4.0]]], [0, 1])
+    >>> contrast_spread(decisions).round(3)
+    array([7.071, 1.414])
+    """
+    several = decisions["available"].values.sum(axis=1) > 1
+    available = decisions["available"].values[several][:, :, None]
+    context = decisions["context"].values[several]
+    # Relative to the first candidate, so that candidates that do not differ give exactly zero.
+    first = available[:, :, 0].argmax(axis=1)
+    contrast = np.where(available, context - context[np.arange(len(context)), first][:, None, :], 0.0)
+    number = available.sum(axis=1)
+    deviation = np.where(available, contrast - contrast.sum(axis=1, keepdims=True) / number[:, :, None], 0.0)
+    # The mean square of the difference between two candidates is twice their variance.
+    square = (2 * (deviation**2).sum(axis=1) / (number - 1)).mean(axis=0) if len(number) else np.zeros(context.shape[2])
+    return np.where(square > 0, np.sqrt(square), 1.0)
+
+
 def in_user_units(weights: xr.DataArray, decisions: xr.Dataset) -> xr.DataArray:
     """Convert weights of standardised features to weights per unit of the user's features.
 

@@ -5,6 +5,7 @@
   mode), `hamiltonian` (the dynamics), `warm_up` (compiles them before the first draw).
 - Algorithms 1 and 2 of the paper: `belief_given_rho` (Lemma 2), `reward_given_rho` (Lemma 1), `rho_env_given_rho`,
   `metropolis` (rho given beliefs), `alternation` (EM's expectation step), `joint_diagonalisation`.
+- `shrinkage`: the scales of innovations under a horseshoe prior.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
 - Scores: `choice_integral`, `assumed_density` (forecasts), `rank_scores` (R-hat and ESS).
 - `compilation_cache`: numba's cache on disk, cleared if any kernel has changed.

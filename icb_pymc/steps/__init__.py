@@ -5,9 +5,11 @@ it within the context of the model (``with model: pm.sample()``): the steps exam
 apply.
 
 - `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `summed_sources` (models it can sample).
+- `shrinkage_gibbs`: the scales of a shrinkage walk (recognised by `shrinkage_scales`), which the engine takes as given.
 - `belief_gibbs`, `reward_gibbs` (with `elliptical_slice`), `rho_metropolis`, `learner_metropolis`,
   `weights_metropolis`: Algorithms 1 and 2.
-- `assign`: the steps for a model; `sweep`: several sweeps per draw; `base`: the base class.
+- `assign`: the steps for a model; `sweep`: several sweeps per draw; `base`: the base class;
+  `univariate_slice`: slice sampling.
 - `belief_readers`, `likelihood`: beliefs and likelihoods at the sampler's current point.
 """
 
@@ -17,12 +19,13 @@ from icb_pymc.steps.belief_gibbs import BeliefGibbs
 from icb_pymc.steps.learner_metropolis import LearnerMetropolis
 from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import RhoMetropolis
+from icb_pymc.steps.shrinkage_gibbs import ShrinkageGibbs
 from icb_pymc.steps.sweep import Sweep
 from icb_pymc.steps.utility_hmc import UtilityHMC
 
-__all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "Sweep", "UtilityHMC"]
+__all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "ShrinkageGibbs", "Sweep", "UtilityHMC"]
 
 # The engine comes first: among steps of equal competence PyMC takes the first.
-for _step in (UtilityHMC, BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
+for _step in (UtilityHMC, ShrinkageGibbs, BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
     if _step not in pm.STEP_METHODS:
         pm.STEP_METHODS.append(_step)

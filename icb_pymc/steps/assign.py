@@ -13,6 +13,7 @@ from icb_pymc.steps.learner_metropolis import LearnerMetropolis
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 from icb_pymc.steps.reward_gibbs import RewardGibbs
 from icb_pymc.steps.rho_metropolis import RhoMetropolis
+from icb_pymc.steps.shrinkage_gibbs import ShrinkageGibbs
 from icb_pymc.steps.sweep import Sweep
 from icb_pymc.steps.utility_hmc import UtilityHMC
 from icb_pymc.steps.weights_metropolis import WeightsMetropolis
@@ -34,7 +35,8 @@ def engine_step(model: pm.Model, *, with_rho: bool = True) -> Steps:
         )
     sampled = [*parts.variables, *parts.hyperparameters]
     with model:
-        return [UtilityHMC(sampled, with_rho=with_rho or set(sampled) != set(model.free_RVs))]
+        scales: Steps = [] if parts.shrinkage is None else [ShrinkageGibbs(parts.shrinkage.variables)]
+        return [*scales, UtilityHMC(sampled, with_rho=with_rho or set(sampled) != set(model.free_RVs))]
 
 
 def alternating_steps(model: pm.Model, *, kernel: Literal["exact", "paper"] = "exact", sweeps: int = 1) -> Steps:

@@ -14,9 +14,12 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
+from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE_INPUTS = ("context", "available", "chosen")
+# All that choices depend on, given the weights.
+LIKELIHOOD_INPUTS = (*CHOICE_INPUTS, "alpha", "bonus")
 # With larger utilities choices are certain, and squared utilities exceed the precision of float64.
 MAX_UTILITY = 1e5
 
@@ -30,12 +33,14 @@ class LinearGaussianParts(NamedTuple):
     rho : the `BeliefSample` that its utility is linear in, or None if the utility is linear in the belief itself
     source : where the beliefs come from
     hyperparameters : other free variables on which only these parts, or each other, depend
+    shrinkage : random scales of single innovations, which are too many to be hyperparameters, or None
     """
 
     choice: TensorVariable
     rho: TensorVariable | None
     source: BeliefSource
     hyperparameters: list[TensorVariable]
+    shrinkage: ShrinkageScales | None = None
 
     @property
     def variables(self) -> list[TensorVariable]:
@@ -71,11 +76,13 @@ def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
     apart = bonus if rho is None or is_learnt(belief, parameters(rho)[1]) else [*bonus, parameters(rho)[1]]
     if set(ancestors(apart)) & set(parts.variables):
         return None
-    return parts._replace(hyperparameters=_hyperparameters(model, block))
+    shrinkage = find_shrinkage(model, belief)
+    scales = set() if shrinkage is None else set(shrinkage.variables)
+    return parts._replace(hyperparameters=_hyperparameters(model, block, scales), shrinkage=shrinkage)
 
 
-def _hyperparameters(model: pm.Model, block: set[TensorVariable]) -> list[TensorVariable]:
-    candidates = [rv for rv in model.free_RVs if rv not in block and rv.dtype == "float64"]
+def _hyperparameters(model: pm.Model, block: set[TensorVariable], scales: set[TensorVariable]) -> list[TensorVariable]:
+    candidates = [rv for rv in model.free_RVs if rv not in block | scales and rv.dtype == "float64"]
     below = {rv: set(children(model, rv)) for rv in candidates}
     while True:
         known = block | set(candidates)

@@ -27,7 +27,7 @@ from icb_pymc.kernels.state_space import Noise
 from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_sources import Values
-from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
+from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
 
 TARGET_ACCEPTANCE = 0.96
 HYPER_TARGET_ACCEPTANCE = 0.3
@@ -193,9 +193,22 @@ class UtilityHMC(SeededStep):
         return point
 
     def _adopt_point(self, point: Point) -> None:
-        """Continue from a point that another step has changed: compute reference and position from the point alone."""
-        self._set_model(self._model.values(point))
-        self._set_reference(find_mode(self._space).data)
+        """Continue from a point that another step has changed.
+
+        If it has only changed the prior, such as the scales of a shrinkage walk, the pseudo-data that were adapted to
+        the likelihood are kept, which also saves the search for the mode.
+        """
+        values = self._model.values(point)
+        is_likelihood_same = (
+            self.started
+            and bool(self._last_point)
+            and all(np.array_equal(values[name], self._values[name]) for name in LIKELIHOOD_INPUTS if name in values)
+        )
+        self._set_model(values)
+        if is_likelihood_same:
+            self._reference: Reference = make_reference(self._space, self._data)
+        else:
+            self._set_reference(find_mode(self._space).data)
         self._set_position(self._model.to_noise(self._values, self._dynamics, self._space, point))
 
     def _set_model(self, values: Values) -> None:
@@ -204,7 +217,7 @@ class UtilityHMC(SeededStep):
 
     def _set_reference(self, data: PseudoData) -> None:
         self._data = data
-        self._reference: Reference = make_reference(self._space, data)
+        self._reference = make_reference(self._space, data)
         rows, times = len(data.variance), len(data.common_variance)
         self._position_sums, self._positions_summed = PositionSums(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
 

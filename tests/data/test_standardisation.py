@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import xarray as xr
+from helpers.arrivals import make_arrivals
 
 from icb_pymc import simulate
-from icb_pymc.data.standardisation import in_user_units, standardise, user_context
+from icb_pymc.data.standardisation import contrast_spread, in_user_units, standardise, user_context
 from icb_pymc.environments.several_centres import several_centres
 
 
@@ -81,3 +82,21 @@ def test_weights_of_features_that_were_not_recorded_stay_as_they_are(unscaled):
     standardised = standardise(decisions)
     for name in ("reward_context", "true_belief", "true_rho_env"):
         np.testing.assert_array_equal(standardised[name], decisions[name])
+
+
+def test_the_spread_of_contrasts_is_the_typical_difference_between_two_candidates():
+    rng = np.random.default_rng(0)
+    arrivals = make_arrivals(40, 4, 3, seed=2, share_available=0.6)
+    arrivals["context"][:, :, 2] = rng.normal(size=(40, 1))
+    context, available = arrivals["context"].values, arrivals["available"].values
+    squares = []
+    for candidates, mask in zip(context, available, strict=True):
+        shown = candidates[mask]
+        if len(shown) > 1:
+            pairs = [(one - two) ** 2 for i, one in enumerate(shown) for two in shown[:i]]
+            squares.append(np.mean(pairs, axis=0))
+    expected = np.sqrt(np.mean(squares, axis=0))
+    np.testing.assert_allclose(contrast_spread(arrivals)[:2], expected[:2])
+    # Candidates never differ in the last feature.
+    assert contrast_spread(arrivals)[2] == 1.0
+    assert (contrast_spread(arrivals.isel(action=[0])) == 1.0).all()

@@ -1,0 +1,121 @@
+"""NB-ICB with shrinkage on innovations: beliefs mostly stand still and sometimes jump."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+
+from icb_pymc.data.decisions import elapsed_time
+from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.declare import (
+    BeliefSample,
+    WienerProcess,
+    as_covariance,
+    choose,
+    decisions_model,
+    hyperparameter,
+    linear_utility,
+)
+from icb_pymc.declare.priors import is_zero
+
+# Standard deviation of a first weight, in log-odds per typical difference between two candidates.
+START_SD = 2.5
+
+
+def shrinkage_nb_icb(
+    decisions: xr.Dataset,
+    *,
+    total_movement: float = 1.0,
+    global_scale: Any = None,
+    innovation_covariance: Any = None,
+    sampling_covariance: Any = 0.0,
+    alpha: Any = 1.0,
+    start_mean: Any = 0.0,
+    start_covariance: Any = None,
+    unit_of_time: str | None = None,
+) -> pm.Model:
+    r"""beta_t = beta_{t-1} + tau lambda_t e_t, e_t ~ N(0, Sigma), lambda_t ~ C+(1), a_t ~ softmax(alpha <beta_t, x_t>).
+
+    The horseshoe prior on innovations: one local scale lambda_t per decision (``local_scale``), shared by the features,
+    times a global one, tau (``global_scale``), with half-Cauchy priors C+ on both. Given the scales beliefs are linear
+    and Gaussian.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals to simulate.
+    total_movement : number
+        s, how far a weight typically moves over the whole log, in log-odds per typical difference between two
+        candidates: tau ~ C+(s / T). See Notes.
+    global_scale : number or distribution, optional
+        tau, or a prior for it in place of C+(s / T), such as ``pm.HalfNormal.dist(0.01)``.
+    innovation_covariance : number, vector or matrix, optional
+        Sigma. By default diagonal, with the standard deviation 1 / (alpha d_i) for feature i, where d_i is the typical
+        difference between two candidates of the same decision: a unit of every weight then changes log-odds equally.
+    sampling_covariance : number, vector or matrix
+        Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself.
+    alpha : number
+        Inverse temperature of the softmax; with alpha = 1 weights are log-odds per unit of the feature.
+    start_mean : number or vector
+        Mean of the first belief.
+    start_covariance : number, vector or matrix, optional
+        Covariance of the first belief. By default diagonal, with standard deviations of 2.5 / (alpha d_i).
+    unit_of_time : str, optional
+        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, the variance of an innovation is
+        multiplied by the time since the last decision.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If the decisions are not valid, or the unit of time does not fit their times.
+
+    Notes
+    -----
+    Why s / T and not s / sqrt(T): the tail of lambda e is that of a Cauchy distribution, P(\|lambda e\| > x) ~
+    (2/pi)^{3/2} / x. A sum of T such innovations is dominated by its largest and grows like T, not like its root: it is
+    close to a Cauchy distribution with scale sqrt(2/pi) tau T. With tau = s / T the median of the total movement is
+    0.8 s for every length of the log. With a unit of time, T is the sum of the roots of the gaps.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
+    >>> model = icb_pymc.models.shrinkage_nb_icb(decisions)
+    >>> model.free_RVs
+    [global_scale, local_scale, belief]
+    >>> model["local_scale"].eval().shape
+    (1,)
+    """
+    with decisions_model(decisions) as model:
+        features = decisions.sizes["feature"]
+        gaps = elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time))
+        alpha = hyperparameter("alpha", alpha)
+        unit = 1.0 / (alpha * contrast_spread(decisions))
+        innovation = unit**2 if innovation_covariance is None else innovation_covariance
+        start = (START_SD * unit) ** 2 if start_covariance is None else start_covariance
+        if global_scale is None:
+            global_scale = pm.HalfCauchy.dist(total_movement / max(np.sqrt(gaps).sum(), 1.0))
+        global_scale = hyperparameter("global_scale", global_scale)
+        model.add_coords({"innovation": decisions["time"].values[1:]})
+        local_scale = pm.HalfCauchy("local_scale", 1.0, dims="innovation")
+        belief = WienerProcess(
+            "belief",
+            start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
+            start_covariance=as_covariance(start, features),
+            innovation_covariance=as_covariance(hyperparameter("innovation_covariance", innovation), features),
+            elapsed=(global_scale * local_scale) ** 2 * gaps,
+            dims=("time", "feature"),
+        )
+        if is_zero(sampling_covariance):
+            rho = pm.Deterministic("rho", belief, dims=("time", "feature"))
+        else:
+            sampling = as_covariance(hyperparameter("sampling_covariance", sampling_covariance), features)
+            rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=("time", "feature"))
+        choose(linear_utility(rho, model["context"], alpha))
+    return model
