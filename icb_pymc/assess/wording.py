@@ -1,4 +1,4 @@
-"""Sentences made from posterior draws: grades, probabilities and what they mean, in one place."""
+"""Sentences made from posterior draws: grades, probabilities and what they mean."""
 
 from typing import Any
 

@@ -86,7 +86,7 @@ def _declare_learning(
 def _check_can_be_learnt(
     declare: Declare, decisions: xr.Dataset, given: dict[str, Any], values: dict[str, Any], name: str
 ) -> None:
-    """Raise `InputError` if the model raises a TypeError for this prior, and none for the number in its place."""
+    """Raise `InputError` if the model raises a TypeError for this prior, but not for the number."""
     try:
         _declare_learning(declare, decisions, given, values, [name])
     except TypeError:
