@@ -127,8 +127,8 @@ def impact(
     In each draw the weight alpha beta_t(i) is averaged over the decisions of a window before the event,
     [event - before, event), and of one after it, [event, event + after); the change is their difference. Weights have a
     sign and are in log-odds per standard deviation of the feature, so that a change of sign, a rise of one weight and
-    choices that all become sharper can be distinguished; relative importance, which sees only shares of |weight|, is a second
-    line.
+    choices that all become sharper can be distinguished; relative importance, which sees only shares of |weight|, is a
+    second line.
 
     Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
     features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
