@@ -11,7 +11,6 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import from_groups, group
 
 DAYS = np.array(["2001-01-01", "2001-07-01", "2002-02-26", "2002-02-27", "2002-08-01", "2005-01-01"], "datetime64[ns]")
-RNG = np.random.default_rng(0)
 
 
 def trace_of(weights, time=DAYS, features=("inr", "age"), alpha=1.0, scale=None, kept=slice(None)):
@@ -39,7 +38,7 @@ def trace_of(weights, time=DAYS, features=("inr", "age"), alpha=1.0, scale=None,
 
 def constant(before, after, spread=0.1, draws=400, times=(20, 20)):
     """Weights (draw, time, feature) that are N(before, spread) until the event and N(after, spread) from it on."""
-    noise = spread * RNG.standard_normal((2, draws, 1, len(before)))
+    noise = spread * np.random.default_rng(0).standard_normal((2, draws, 1, len(before)))
     parts = [np.repeat(np.asarray(mean) + noise[i], times[i], axis=1) for i, mean in enumerate((before, after))]
     return np.concatenate(parts, axis=1)
 
@@ -110,7 +109,7 @@ def test_choices_that_all_become_sharper_have_a_line_of_their_own():
 
 
 def test_the_more_is_asked_the_surer_each_answer_must_be():
-    trace = numbered([0, 0], [0.35, 0])
+    trace = numbered([0, 0], [0.3, 0])
     alone = impact(trace, 20, features=["inr"]).table.loc[(0, "inr")]
     many = impact(trace, [15, 20, 25, 30], features=["inr"]).table.loc[(1, "inr")]
     assert alone["verdict"] == "clear"
