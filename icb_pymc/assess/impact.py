@@ -211,7 +211,7 @@ def impact(
                 "verdict": grade_of(moved, questions, matters),
             }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
-    sharpness = _decisiveness(trace, means, decisions, ci_prob)
+    sharpness = _decisiveness(means, decisions, ci_prob)
     stacked = xr.Dataset({which: values.stack(sample=("chain", "draw")) for which, values in means.items()})
     return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters)
 
@@ -236,10 +236,14 @@ def _windows(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Ev
         inside = (time >= start) & (time < moment)
         if after is not None:
             end = time_shifted(time, moment, after, 1, "after")
-            later = (time >= moment) & (time < end)
         else:
-            end = time[-1] if following is None else following
-            later = (time >= moment) & ((time <= end) if following is None else (time < end))
+            # The end of a window is not part of it, so the last window ends just after the last decision.
+            end = (
+                time[-1] + (np.timedelta64(1, "ns") if time.dtype.kind == "M" else 1)
+                if following is None
+                else following
+            )
+        later = (time >= moment) & (time < end)
         for which, chosen in (("before", inside), ("after", later)):
             if not chosen.any():
                 raise InputError(
@@ -254,10 +258,8 @@ def _window_means(values: xr.DataArray, windows: Sequence[Event], which: str) ->
     time = values["time"].values
     parts = []
     for event in windows:
-        inside = (time >= event.start) & (time < event.time)
-        if which == "after":
-            inside = (time >= event.time) & ((time < event.end) | (event.end == time[-1]))
-            inside &= time <= event.end
+        start, end = (event.start, event.time) if which == "before" else (event.time, event.end)
+        inside = (time >= start) & (time < end)
         if not inside.any():
             raise InputError(f"the trace keeps no time in the window {which} {event.name}; make {which} longer.")
         parts.append(values.isel(time=np.flatnonzero(inside)).mean("time"))
@@ -270,9 +272,7 @@ def _per_user_unit(decisions: xr.Dataset) -> xr.DataArray:
     return in_user_units(xr.where(sd > 0, 1 / sd, 0.0), decisions)
 
 
-def _decisiveness(
-    trace: InferenceData, means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_prob: float
-) -> pd.DataFrame:
+def _decisiveness(means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_prob: float) -> pd.DataFrame:
     """sqrt(w' C w) before and after, C the covariance of features among the candidates of a decision.
 
     The same C serves for both windows, so that other candidates do not look like other choices.

@@ -65,6 +65,16 @@ def test_without_lengths_a_window_reaches_to_the_next_event_or_the_end_of_the_lo
     assert impact(trace_of(np.zeros((3, 6, 2))), "2002-02-27").events[0].decisions == (3, 3)
 
 
+def test_a_window_that_ends_at_the_last_decision_does_not_hold_it():
+    weights = np.zeros((3, 40, 2))
+    weights[:, -1] = 100.0
+    trace = trace_of(weights, time=np.arange(40))
+    short, whole = impact(trace, 20, after=19), impact(trace, 20)
+    assert (short.events[0].decisions, whole.events[0].decisions) == ((20, 19), (20, 20))
+    assert (short.table["after"] == 0).all()
+    assert whole.table["after"].to_numpy() == pytest.approx([5.0, 5.0])
+
+
 def test_calendar_years_and_months_are_understood():
     trace = trace_of(np.zeros((3, 6, 2)))
     assert impact(trace, "2002-02-27", before="1y", after="6M").events[0].decisions == (2, 2)
