@@ -1,7 +1,8 @@
 # %% [markdown]
 # How often is a verdict of `icb_pymc.impact` right? Simulated logs of 2,000 decisions among two candidates with four
 # features and an event half-way, after which nothing changes, one weight rises, one weight changes its sign, or all
-# choices become sharper. The irrelevant feature `d` never counts.
+# choices become sharper. The irrelevant feature `d` never counts. In a fifth scenario, one weight drifts through the
+# event, which is a change, but not a step at the event.
 
 # %%
 import numpy as np
@@ -17,25 +18,33 @@ SCENARIOS = {
     "rise of c": ([1.0, 0.5, 0.3, 0.0], [1.0, 0.5, 1.0, 0.0]),
     "flip of c": ([1.0, 0.5, 0.5, 0.0], [1.0, 0.5, -0.5, 0.0]),
     "sharper": ([0.6, 0.3, 0.3, 0.0], [1.2, 0.6, 0.6, 0.0]),
+    "drift of c": ([1.0, 0.5, 0.3, 0.0], [1.0, 0.5, 1.0, 0.0]),
 }
+# What each scenario's verdict should be.
+ACCOUNTS = {"nothing": "no change", "drift of c": "drift"}
 
 
-def simulated(weights, seed):
-    """Decisions by softmax of these weights before and after the event."""
+def simulated(name, weights, seed):
+    """Decisions by softmax of these weights before and after the event, or of a drift from one to the other."""
     rng = np.random.default_rng(seed)
     context = rng.normal(size=(STEPS, 2, len(FEATURES)))
     path = np.repeat(np.array(weights), STEPS // 2, axis=0)
+    if name == "drift of c":
+        path = np.linspace(*weights, STEPS)
     utility = np.einsum("tak,tk->ta", context, path) + rng.gumbel(size=(STEPS, 2))
     return from_arrays(context, utility.argmax(axis=1), features=FEATURES)
 
 
 # %% Weights in log-odds, a wide first belief, and a random walk whose innovation scale is learnt.
-print(f"{'scenario':12}{'true changes called clear':>27}{'false clear, per feature':>26}{'called sharper':>16}")
+print(
+    f"{'scenario':12}{'true changes called clear':>27}{'false clear, per feature':>26}{'called sharper':>16}"
+    f"{'right account':>15}"
+)
 for name, weights in SCENARIOS.items():
     true_change = np.sign(np.subtract(*weights[::-1]))
-    hits, false, sharper = [], [], []
+    hits, false, sharper, accounts = [], [], [], []
     for seed in range(SEEDS):
-        decisions = simulated(weights, seed)
+        decisions = simulated(name, weights, seed)
         priors = {
             "alpha": 1.0,
             "sampling_covariance": 0.0,
@@ -50,5 +59,6 @@ for name, weights in SCENARIOS.items():
         false += list((clear != 0)[true_change == 0])
         row = result.decisiveness.loc[0]
         sharper.append(row["verdict"] == "clear" and row["common"] > 0.8)
+        accounts.append(result.accounts[0].best == ACCOUNTS.get(name, "step"))
     right = f"{np.mean(hits):.0%}" if hits else "-"
-    print(f"{name:12}{right:>27}{np.mean(false):>26.1%}{np.mean(sharper):>16.0%}", flush=True)
+    print(f"{name:12}{right:>27}{np.mean(false):>26.1%}{np.mean(sharper):>16.0%}{np.mean(accounts):>15.0%}", flush=True)

@@ -11,15 +11,23 @@ import pandas as pd
 import xarray as xr
 from scipy.special import expit
 
+from icb_pymc.assess.accounts import LEAST_DECISIONS, Accounts, compare_accounts
 from icb_pymc.assess.convergence import HIGHEST_RHAT, rank_rhat
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.assess.weights import feature_sd, log_odds_weights, within_decision_covariance
-from icb_pymc.assess.wording import describe_decisiveness, describe_impact, grade_of, probability_of_direction
+from icb_pymc.assess.wording import (
+    capped_grade,
+    describe_accounts,
+    describe_decisiveness,
+    describe_impact,
+    grade_of,
+    probability_of_direction,
+)
 from icb_pymc.data.standardisation import in_user_units
 from icb_pymc.data.times import format_time, time_shifted, time_within
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import checked_ci_prob, draws_of
+from icb_pymc.results.inference_data import InferenceData, group, group_names
+from icb_pymc.results.posterior import checked_ci_prob, decisions_in, draws_of
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,7 @@ class Impact:
         its direction; `per_unit`, the change per unit of the user's feature; `chosen_before` and `chosen_after`, how
         often a candidate one standard deviation higher is chosen over an otherwise equal one; `importance_before`,
         `importance_after` and `importance_change`, relative; `verdict`: clear, probable, no relevant change, not clear.
+        Where accounts were compared, also `step` and the other columns of `Accounts.steps`.
     decisiveness : DataFrame
         A row for each event: the standard deviation of utility among the candidates of a decision `before` and `after`,
         its `ratio` with `lower` and `upper`, `probability` of direction and `verdict`; `common`, the share of the
@@ -72,6 +81,9 @@ class Impact:
         Probability of the credible intervals.
     matters : float, optional
         Changes of less than this, in log-odds per standard deviation, are not relevant.
+    accounts : tuple of Accounts or None
+        For each event, how well a step at the event, drift and no change are supported; None where the trace has no
+        choices, or one side of the event too few decisions.
     """
 
     events: tuple[Event, ...]
@@ -80,13 +92,18 @@ class Impact:
     draws: xr.Dataset
     ci_prob: float
     matters: float | None = None
+    accounts: tuple[Accounts | None, ...] = ()
 
     def __str__(self) -> str:
         parts = []
         for position, event in enumerate(self.events):
-            parts.append(
-                describe_impact(event.name, event.decisions, self.rows_of(position), self.ci_prob, self.matters)
-            )
+            rows, account = self.rows_of(position), self.accounts[position]
+            best = None if account is None else account.best
+            parts.append(describe_impact(event.name, event.decisions, rows, self.ci_prob, self.matters, best))
+            if account is not None:
+                as_good = int(np.sum(account.placebo >= account.at_event))
+                placebo = (as_good, len(account.placebo)) if len(account.placebo) else None
+                parts.append(describe_accounts(account.probability, placebo))
             parts.append(describe_decisiveness(self.decisiveness.loc[position], self.ci_prob))
         return "\n\n".join(parts)
 
@@ -107,8 +124,15 @@ class Impact:
         records = []
         for position, event in enumerate(self.events):
             moment = str(event.time) if np.asarray(event.time).dtype.kind == "M" else int(event.time)
+            account = self.accounts[position]
+            supported = {}
+            if account is not None:
+                supported = {"account": account.best, "account_probability": dict(account.probability)}
+                if len(account.placebo):
+                    supported["placebo_share"] = account.placebo_share
             for row in self.rows_of(position).reset_index().to_dict("records"):
-                records.append({"event": moment, "label": event.label} | {str(name): row[name] for name in row})
+                plain = {str(name): row[name] for name in row}
+                records.append({"event": moment, "label": event.label} | plain | supported)
         return records
 
 
@@ -121,6 +145,8 @@ def impact(
     after: Any = None,
     matters: float | None = None,
     ci_prob: float | None = None,
+    placebos: int = 0,
+    progressbar: bool = False,
 ) -> Impact:
     """Posterior of the change of each feature's weight around dated events.
 
@@ -129,6 +155,10 @@ def impact(
     sign and are in log-odds per standard deviation of the feature, so that a change of sign, a rise of one weight and
     choices that all become sharper can be distinguished; relative importance, which sees only shares of |weight|, is a
     second line.
+
+    Three accounts of the decisions in both windows are compared by their evidence (`Accounts`), whatever model the
+    trace is of: a step at the event, drift without a step, and no change. The verdict on a feature is about its step if
+    a step is best supported, otherwise about its change in the trace; it is never surer than that anything changed.
 
     Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
     features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
@@ -149,6 +179,10 @@ def impact(
         possible verdict.
     ci_prob : float, optional
         Probability of the central credible intervals; by default that of ArviZ's ``rcParams["stats.ci_prob"]``.
+    placebos : int
+        At how many dates where nothing happened to ask whether there was a step; see `Accounts.placebo_share`.
+    progressbar : bool
+        Show one.
 
     Returns
     -------
@@ -163,7 +197,8 @@ def impact(
     Warns
     -----
     InputWarning
-        If the chains disagree on a change (R-hat above 1.05).
+        If the chains disagree on a change (R-hat above 1.05), or the trace shows a clear change although no change is
+        better supported.
 
     Examples
     --------
@@ -185,9 +220,12 @@ def impact(
     shares = {which: _window_means(importance, windows, which) for which in ("before", "after")}
     change = means["after"] - means["before"]
     _warn_if_chains_disagree(change.sel(feature=names))
+    if placebos < 0:
+        raise InputError(f"placebos={placebos}: give zero or more dates.")
+    accounts = tuple(_account(trace, event, names, ci_prob, placebos, progressbar) for event in windows)
     to_user = _per_user_unit(decisions)
     rows: dict[tuple[int, str], dict[str, Any]] = {}
-    questions = len(windows) * len(names)
+    questions, known = len(windows) * len(names), [str(name) for name in weights["feature"].values]
     tail = (1 - ci_prob) / 2
     for position in range(len(windows)):
         for name in names:
@@ -210,10 +248,41 @@ def impact(
                 "importance_change": share["after"] - share["before"],
                 "verdict": grade_of(moved, questions, matters),
             }
+            account = accounts[position]
+            if account is not None:
+                column = known.index(name)
+                if account.best == "no change" and rows[position, name]["verdict"] == "clear":
+                    _warn_that_nothing_changed(windows[position], name, account)
+                if account.best == "step":
+                    moved = account.draws["after"][:, column] - account.draws["before"][:, column]
+                grade = capped_grade(
+                    grade_of(moved, questions, matters), account.probability["no change"], len(windows)
+                )
+                rows[position, name] |= dict(account.steps.loc[name]) | {"verdict": grade}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
-    sharpness = _decisiveness(means, decisions, ci_prob)
+    around = [_around(means, position, account) for position, account in enumerate(accounts)]
+    sharpness = _decisiveness(around, accounts, decisions, ci_prob)
     stacked = xr.Dataset({which: values.stack(sample=("chain", "draw")) for which, values in means.items()})
-    return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters)
+    return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters, accounts)
+
+
+def _account(
+    trace: InferenceData, event: Event, names: Sequence[str], ci_prob: float, placebos: int, progressbar: bool
+) -> Accounts | None:
+    """The three accounts of the decisions in the windows of an event, or None if there is too little to compare."""
+    if "observed_data" not in group_names(trace) or min(event.decisions) < LEAST_DECISIONS:
+        return None
+    decisions = decisions_in(trace)
+    first, at, end = np.searchsorted(decisions["time"].values, [event.start, event.time, event.end])
+    return compare_accounts(
+        decisions,
+        int(at),
+        window=slice(int(first), int(end)),
+        features=names,
+        ci_prob=ci_prob,
+        placebos=placebos,
+        progressbar=progressbar,
+    )
 
 
 def _windows(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Event, ...]:
@@ -272,7 +341,24 @@ def _per_user_unit(decisions: xr.Dataset) -> xr.DataArray:
     return in_user_units(xr.where(sd > 0, 1 / sd, 0.0), decisions)
 
 
-def _decisiveness(means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_prob: float) -> pd.DataFrame:
+def _around(
+    means: Mapping[str, xr.DataArray], position: int, account: Accounts | None
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Draws of all weights before and after an event: around the step if one is best supported, or of the windows."""
+    before, after = (means[which].isel(event=position) for which in ("before", "after"))
+    if account is None or account.best != "step":
+        return before, after
+    names = before["feature"]
+    step = [xr.DataArray(account.draws[which], dims=("draw", "feature")) for which in ("before", "after")]
+    return step[0].assign_coords(feature=names), step[1].assign_coords(feature=names)
+
+
+def _decisiveness(
+    around: Sequence[tuple[xr.DataArray, xr.DataArray]],
+    accounts: Sequence[Accounts | None],
+    decisions: xr.Dataset,
+    ci_prob: float,
+) -> pd.DataFrame:
     """sqrt(w' C w) before and after, C the covariance of features among the candidates of a decision.
 
     The same C serves for both windows, so that other candidates do not look like other choices.
@@ -286,8 +372,7 @@ def _decisiveness(means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_p
 
     rows = {}
     tail = (1 - ci_prob) / 2
-    for position in range(means["before"].sizes["event"]):
-        old, new = (means[which].isel(event=position) for which in ("before", "after"))
+    for position, ((old, new), account) in enumerate(zip(around, accounts, strict=True)):
         size = {"before": np.sqrt(product(old, old)), "after": np.sqrt(product(new, new))}
         ratio = np.asarray(size["after"] / size["before"]).ravel()
         # The part of the change that is one factor g common to all weights, new = g old + rest, by projection.
@@ -304,7 +389,20 @@ def _decisiveness(means: Mapping[str, xr.DataArray], decisions: xr.Dataset, ci_p
             "common": float(1 - rest.mean() / moved.mean()),
             "verdict": grade_of(np.log(ratio), 1, None),
         }
+        if account is not None:
+            no_change = account.probability["no change"]
+            rows[position]["verdict"] = capped_grade(grade_of(np.log(ratio)), no_change, len(accounts))
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
+
+
+def _warn_that_nothing_changed(event: Event, feature: str, account: Accounts) -> None:
+    warnings.warn(
+        f"the trace shows a clear change of {feature} around {event.name}, but no change of any weight is better "
+        f"supported (probability {account.probability['no change']:.0%}): its model moves more than the choices say, "
+        "so do not rely on it; fit again with the innovation scale learnt.",
+        InputWarning,
+        stacklevel=3,
+    )
 
 
 def _warn_if_chains_disagree(change: xr.DataArray) -> None:

@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 # The greatest probability of the other direction, over all questions, at which a change is clear, and probable.
 CLEAR, PROBABLE = 0.025, 0.1
 # The least probability that a change is smaller than what matters, for "no relevant change".
 IRRELEVANT = 0.95
+# The greatest probability of no change, over all events, at which a change of a feature can be clear, and probable.
+CERTAIN_CHANGE, UNCERTAIN_CHANGE = 0.05, 0.2
 # From this share on, a change of all weights by one factor is called sharper choices.
 COMMON = 0.8
 
@@ -52,6 +55,58 @@ def grade_of(change: np.ndarray, questions: int = 1, matters: float | None = Non
     return "probable" if other * questions <= PROBABLE else "not clear"
 
 
+def capped_grade(grade: str, no_change: float, events: int = 1) -> str:
+    """The verdict on a feature, which is not surer than that anything changed at all.
+
+    Parameters
+    ----------
+    grade : str
+        The verdict on the feature by itself, see `grade_of`.
+    no_change : float
+        Probability that no weight changed around the event.
+    events : int
+        How many events were asked about.
+
+    Examples
+    --------
+    >>> capped_grade("clear", 0.01), capped_grade("clear", 0.15), capped_grade("clear", 0.6)
+    ('clear', 'probable', 'not clear')
+    """
+    if grade not in ("clear", "probable"):
+        return grade
+    if no_change * events > UNCERTAIN_CHANGE:
+        return "not clear"
+    return grade if no_change * events <= CERTAIN_CHANGE else "probable"
+
+
+def describe_accounts(probability: dict[str, float], placebo: tuple[int, int] | None) -> str:
+    """Which account is best supported, and where the event lies among placebo dates.
+
+    Parameters
+    ----------
+    probability : dict
+        Of "step", "drift" and "no change".
+    placebo : (int, int), optional
+        At how many placebo dates a step is at least as well supported as at the event, and how many there are.
+
+    Examples
+    --------
+    >>> print(describe_accounts({"step": 0.97, "drift": 0.02, "no change": 0.01}, (0, 19)))
+    Best supported: a step at the event (probability 97.0%; drift without a step 2.0%, no change 1.0%).
+    A step is better supported at the event than at any of 19 placebo dates.
+    """
+    words = {"step": "a step at the event", "drift": "drift without a step", "no change": "no change"}
+    best, *others = sorted(probability, key=lambda name: -probability[name])
+    rest = ", ".join(f"{words[name]} {format_probability(probability[name])}" for name in others)
+    line = f"Best supported: {words[best]} (probability {format_probability(probability[best])}; {rest})."
+    if placebo is None:
+        return line
+    as_good, dates = placebo
+    if as_good == 0:
+        return f"{line}\nA step is better supported at the event than at any of {dates} placebo dates."
+    return f"{line}\nA step is as well supported as at the event at {as_good} of {dates} placebo dates."
+
+
 def format_probability(probability: float) -> str:
     """A probability in percent that is never rounded to 0% or 100%.
 
@@ -66,11 +121,20 @@ def format_probability(probability: float) -> str:
 
 
 def describe_impact(
-    event: str, decisions: tuple[int, int], rows: pd.DataFrame, ci_prob: float, matters: float | None
+    event: str,
+    decisions: tuple[int, int],
+    rows: pd.DataFrame,
+    ci_prob: float,
+    matters: float | None,
+    account: str | None = None,
 ) -> str:
-    """The changes around one event: a sentence on each feature that changed, and a table of all."""
+    """The changes around one event: a sentence on each feature that changed, and a table of all.
+
+    If the best supported account is a step, sentences are about its size.
+    """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    changed = [describe_change(str(feature), row, ci_prob) for feature, row in rows.iterrows() if _is_claimed(row)]
+    describe = describe_step if account == "step" else describe_change
+    changed = [describe(str(feature), row, ci_prob) for feature, row in rows.iterrows() if _is_claimed(row)]
     lines += [f"- {sentence}" for sentence in changed] or ["- no clear change of any weight."]
     if matters is not None:
         lines.append(f"Changes below {matters:g} log-odds per standard deviation count as not relevant.")
@@ -97,6 +161,25 @@ def describe_change(feature: str, row: Any, ci_prob: float) -> str:
         f"probability {format_probability(row['probability'])}); a candidate one sd higher is chosen over an otherwise "
         f"equal one in {row['chosen_after']:.0%} of decisions, before in {row['chosen_before']:.0%}."
     )
+
+
+def describe_step(feature: str, row: Any, ci_prob: float) -> str:
+    """A step in a sentence, signed, with its interval and what it means for a choice.
+
+    Examples
+    --------
+    >>> row = {"step_from": -0.2, "step_to": 0.9, "step": 1.1, "step_lower": 0.6, "step_upper": 1.6,
+    ...        "step_probability": 0.998, "verdict": "clear"}
+    >>> print(describe_step("inr", row, 0.9)[:86], "...")
+    inr: the weight stepped up and changed its sign, from -0.20 to +0.90 log-odds per sd ( ...
+    """
+    names = {"before": "step_from", "after": "step_to", "change": "step", "lower": "step_lower"}
+    names |= {"upper": "step_upper", "probability": "step_probability"}
+    step = {name: row[column] for name, column in names.items()} | {"verdict": row["verdict"]}
+    step |= {"chosen_before": expit(row["step_from"]), "chosen_after": expit(row["step_to"])}
+    sentence = describe_change(feature, step, ci_prob)
+    old, new = ("rose", "stepped up") if row["step"] > 0 else ("fell", "stepped down")
+    return sentence.replace(f" {old}", f" {new}", 1)
 
 
 def describe_decisiveness(row: Any, ci_prob: float) -> str:
@@ -130,6 +213,9 @@ def _table_of(rows: pd.DataFrame, ci_prob: float) -> str:
     interval = [f"{low:+.2f} to {high:+.2f}" for low, high in zip(rows["lower"], rows["upper"], strict=True)]
     shown[f"{ci_prob:.0%} interval"] = interval
     shown["probability"] = rows["probability"].map(format_probability)
+    if "step" in rows:
+        steps = zip(rows["step"], rows["step_lower"], rows["step_upper"], strict=True)
+        shown["step if there was one"] = [f"{mean:+.2f} ({low:+.2f} to {high:+.2f})" for mean, low, high in steps]
     shown["per unit"] = rows["per_unit"].map("{:+.3g}".format)
     chosen = zip(rows["chosen_before"], rows["chosen_after"], strict=True)
     shown["chosen if 1 sd higher"] = [f"{old:.0%} to {new:.0%}" for old, new in chosen]

@@ -1,6 +1,7 @@
 """`icb impact`: whether an event changed what counted."""
 
 import argparse
+import sys
 import warnings
 
 from icb_pymc.cli.options import (
@@ -10,6 +11,7 @@ from icb_pymc.cli.options import (
     add_verb,
     check_output,
     given_events,
+    non_negative_integer,
     say,
     say_json,
     write_picture,
@@ -23,8 +25,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         verbs,
         "impact",
         "Estimate how the weight of each feature changed around events that were fixed beforehand: in log-odds per "
-        "standard deviation of the feature, with interval, probability and verdict.",
-        "icb impact trace.nc --event 2002-02-27=MELD --before 2y --after 2y -o impact.png",
+        "standard deviation of the feature, with interval, probability and verdict; and whether a step at the event, "
+        "drift without a step, or no change is best supported.",
+        "icb impact trace.nc --event 2002-02-27=MELD --before 2y --after 2y --placebos 19 -o impact.png",
     )
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     add_events(parser, "the event: a date such as 2002-02-27, or a number if the decisions are numbered")
@@ -48,6 +51,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="CHANGE",
         help="changes of less than this, in log-odds per standard deviation, are not relevant",
     )
+    parser.add_argument(
+        "--placebos",
+        type=non_negative_integer,
+        default=0,
+        metavar="N",
+        help="ask at N dates where nothing happened, too, and say where the event lies among them (default: 0)",
+    )
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -69,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         "after": options.after,
         "matters": options.matters,
     }
-    result = impact(trace, events, **question)
+    result = impact(trace, events, placebos=options.placebos, progressbar=sys.stderr.isatty(), **question)
     if options.json:
         say_json(result.records())
     else:
