@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from icb_pymc.assess.diagnosis import diagnose as diagnose
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
+    from icb_pymc.assess.power import power as power
     from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
     from icb_pymc.catalogue.lookup import register as register
     from icb_pymc.data.decision_files import read_decisions as read_decisions
@@ -66,6 +67,7 @@ _MODULE_OF = {
     "mean_reverting": "declare.processes",
     "one_step_ahead": "assess.forecasts",
     "open_trace": "results.registry",
+    "power": "assess.power",
     "read_decisions": "data.decision_files",
     "read_trace": "results.traces",
     "register": "catalogue.lookup",

@@ -5,7 +5,7 @@ Nothing here samples a posterior, except to check a model against its own simula
 - Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`; of a registered
   one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `accounts`
-  (a step, drift or no change, by evidence) and its `wording`,
+  (a step, drift or no change, by evidence) and its `wording`, `power` (which change could this log have shown?),
   `metrics` (distance from a known truth).
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead).

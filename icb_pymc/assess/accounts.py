@@ -10,7 +10,7 @@ from rich.progress import track
 from scipy.special import logsumexp
 
 from icb_pymc.assess.weights import feature_sd
-from icb_pymc.assess.wording import probability_of_direction
+from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
@@ -43,7 +43,8 @@ class Accounts:
         central credible interval `step_lower` to `step_upper`, and `step_probability` of its direction; the weight just
         before it, `step_from`, and just after it, `step_to`.
     draws : dict
-        Draws (draw, feature) of all weights just `before` and `after` the step, per standard deviation.
+        Draws (draw, feature) of all weights under the account of a step, per standard deviation: means `before` and
+        `after` the event, and just before and after it, `step_from` and `step_to`.
     placebo : array
         The log Bayes factor of a step at each placebo date.
     at_event : float
@@ -155,14 +156,40 @@ def compare_accounts(
     total = logsumexp(list(evidence.values()))
     log_posterior = step + drift_weight[:, None] + weight
     to_sd = feature_sd(decisions).values / contrast_spread(inside)
-    around = [path * to_sd for path in _draw_around_step(space, movements, log_posterior, at, draws, random_seed)]
-    drawn = dict(zip(("before", "after"), around, strict=True))
+    per_contrast = _draw_step_account(space, movements, log_posterior, at, draws, random_seed)
+    drawn = {name: values * to_sd for name, values in per_contrast.items()}
     names = [str(name) for name in decisions["feature"].values]
     table = _describe_steps(drawn, names, features or names, ci_prob)
     best_drift = float(movements[int(np.argmax(np.concatenate([[none], drift + weight])))])
     at_event, others = _placebo_factors(inside, at, best_drift, placebos, progressbar)
     probability = {name: float(np.exp(value - total)) for name, value in evidence.items()}
     return Accounts(evidence, probability, table, drawn, others, at_event)
+
+
+def verdict_on(
+    change: np.ndarray, account: Accounts, questions: int = 1, matters: float | None = None, events: int = 1
+) -> str:
+    """The verdict on draws of one feature's change, which is never surer than that anything changed.
+
+    Parameters
+    ----------
+    change : array (draw,)
+    account : Accounts
+    questions : int
+        How many changes were asked about in all.
+    matters : float, optional
+        Changes of less than this are not relevant.
+    events : int
+        How many events were asked about.
+    """
+    return capped_grade(grade_of(change, questions, matters), account.probability["no change"], events)
+
+
+def unchanging_weights(decisions: xr.Dataset) -> np.ndarray:
+    """The most probable weights (feature,) of an agent that never changes, in log-odds per unit of the features."""
+    space = _unchanging(decisions)
+    start = make_reference(space, find_mode(space).data).noise.start
+    return START_SD * start / contrast_spread(decisions)
 
 
 def _log_weights() -> np.ndarray:
@@ -203,23 +230,25 @@ def _log_evidence(space: StateSpace, movement: float, step: float, at: int) -> f
     return find_mode(_moving(space, movement, step, at)).log_evidence
 
 
-def _draw_around_step(
+def _draw_step_account(
     space: StateSpace, movements: np.ndarray, log_posterior: np.ndarray, at: int, draws: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draws (draw, feature) of the weights just before and just after the step, averaged over the scales."""
+) -> dict[str, np.ndarray]:
+    """Draws (draw, feature) of the weights under the account of a step, averaged over the scales."""
     rng = np.random.Generator(np.random.SFC64(seed))
     number = rng.multinomial(draws, np.exp(log_posterior - logsumexp(log_posterior)).ravel())
-    before, after = [], []
+    drawn: dict[str, list[np.ndarray]] = {"step_from": [], "step_to": [], "before": [], "after": []}
     for cell in np.flatnonzero(number):
         row, column = np.unravel_index(cell, log_posterior.shape)
         moving = _moving(space, float(movements[row]), float(SCALES[column]), at)
         reference = make_reference(moving, find_mode(moving).data)
         for _ in range(number[cell]):
             around = draw_centred_noise(reference, fresh_noise(reference, rng))
-            move = moving.move_scale[:at, None] * (around.move + reference.noise.move)[:at]
-            before.append(START_SD * (around.start + reference.noise.start) + move[:-1].sum(axis=0))
-            after.append(before[-1] + move[-1])
-    return np.array(before), np.array(after)
+            start = START_SD * (around.start + reference.noise.start)
+            moves = moving.move_scale[:, None] * (around.move + reference.noise.move)
+            path = np.cumsum(np.vstack([start, moves]), axis=0)
+            for name, value in zip(drawn, (path[at - 1], path[at], path[:at].mean(0), path[at:].mean(0)), strict=True):
+                drawn[name].append(value)
+    return {name: np.array(values) for name, values in drawn.items()}
 
 
 def _describe_steps(
@@ -228,15 +257,15 @@ def _describe_steps(
     tail = (1 - ci_prob) / 2
     rows: dict[str, dict[str, float]] = {}
     for name in features:
-        before, after = (drawn[which][:, names.index(name)] for which in ("before", "after"))
-        lower, upper = np.quantile(after - before, [tail, 1 - tail])
+        old, new = (drawn[which][:, names.index(name)] for which in ("step_from", "step_to"))
+        lower, upper = np.quantile(new - old, [tail, 1 - tail])
         rows[name] = {
-            "step_from": float(before.mean()),
-            "step_to": float(after.mean()),
-            "step": float((after - before).mean()),
+            "step_from": float(old.mean()),
+            "step_to": float(new.mean()),
+            "step": float((new - old).mean()),
             "step_lower": float(lower),
             "step_upper": float(upper),
-            "step_probability": probability_of_direction(after - before),
+            "step_probability": probability_of_direction(new - old),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
 

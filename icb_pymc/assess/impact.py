@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,11 @@ import pandas as pd
 import xarray as xr
 from scipy.special import expit
 
-from icb_pymc.assess.accounts import LEAST_DECISIONS, Accounts, compare_accounts
+from icb_pymc.assess.accounts import LEAST_DECISIONS, Accounts, compare_accounts, verdict_on
 from icb_pymc.assess.convergence import HIGHEST_RHAT, rank_rhat
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.assess.weights import feature_sd, log_odds_weights, within_decision_covariance
 from icb_pymc.assess.wording import (
-    capped_grade,
     describe_accounts,
     describe_decisiveness,
     describe_impact,
@@ -157,8 +156,9 @@ def impact(
     second line.
 
     Three accounts of the decisions in both windows are compared by their evidence (`Accounts`), whatever model the
-    trace is of: a step at the event, drift without a step, and no change. The verdict on a feature is about its step if
-    a step is best supported, otherwise about its change in the trace; it is never surer than that anything changed.
+    trace is of: a step at the event, drift without a step, and no change. The verdict on a feature is about its change
+    under the account of a step if that is best supported, otherwise about its change in the trace; it is never surer
+    than that anything changed.
 
     Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
     features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
@@ -212,9 +212,9 @@ def impact(
     if matters is not None and not matters > 0:
         raise InputError(f"matters={matters}: give a positive change, in log-odds per standard deviation.")
     weights = log_odds_weights(trace, "sd")
-    names = _known_features(weights, features)
+    names = known_features(weights["feature"].values, features)
     decisions = group(trace, "constant_data")
-    windows = _windows(decisions["time"].values, events, before, after)
+    windows = windows_around(decisions["time"].values, events, before, after)
     importance = relative_importance(draws_of(trace, "belief"))
     means = {which: _window_means(weights, windows, which) for which in ("before", "after")}
     shares = {which: _window_means(importance, windows, which) for which in ("before", "after")}
@@ -255,9 +255,7 @@ def impact(
                     _warn_that_nothing_changed(windows[position], name, account)
                 if account.best == "step":
                     moved = account.draws["after"][:, column] - account.draws["before"][:, column]
-                grade = capped_grade(
-                    grade_of(moved, questions, matters), account.probability["no change"], len(windows)
-                )
+                grade = verdict_on(moved, account, questions, matters, len(windows))
                 rows[position, name] |= dict(account.steps.loc[name]) | {"verdict": grade}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
     around = [_around(means, position, account) for position, account in enumerate(accounts)]
@@ -285,7 +283,8 @@ def _account(
     )
 
 
-def _windows(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Event, ...]:
+def windows_around(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Event, ...]:
+    """The events in order of time, with their windows; arguments as in `impact`."""
     if isinstance(events, Mapping):
         labels = {time_within(time, moment): str(label) for moment, label in events.items()}
     else:
@@ -344,7 +343,7 @@ def _per_user_unit(decisions: xr.Dataset) -> xr.DataArray:
 def _around(
     means: Mapping[str, xr.DataArray], position: int, account: Accounts | None
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Draws of all weights before and after an event: around the step if one is best supported, or of the windows."""
+    """Draws of the mean weights before and after an event: with a step if that is best supported, or of the trace."""
     before, after = (means[which].isel(event=position) for which in ("before", "after"))
     if account is None or account.best != "step":
         return before, after
@@ -376,8 +375,11 @@ def _decisiveness(
         size = {"before": np.sqrt(product(old, old)), "after": np.sqrt(product(new, new))}
         ratio = np.asarray(size["after"] / size["before"]).ravel()
         # The part of the change that is one factor g common to all weights, new = g old + rest, by projection.
-        factor = product(old, new) / product(old, old)
-        moved, rest = product(new - old, new - old), product(new - factor * old, new - factor * old)
+        # At the posterior means, since the spread of the draws is not a part of the change.
+        first, second = (weights.mean([dim for dim in weights.dims if dim != "feature"]) for weights in (old, new))
+        factor = product(first, second) / product(first, first)
+        moved = product(second - first, second - first)
+        rest = product(second - factor * first, second - factor * first)
         lower, upper = np.quantile(ratio, [tail, 1 - tail])
         rows[position] = {
             "before": float(size["before"].mean()),
@@ -386,12 +388,11 @@ def _decisiveness(
             "lower": float(lower),
             "upper": float(upper),
             "probability": probability_of_direction(np.log(ratio)),
-            "common": float(1 - rest.mean() / moved.mean()),
+            "common": float(1 - rest / moved),
             "verdict": grade_of(np.log(ratio), 1, None),
         }
         if account is not None:
-            no_change = account.probability["no change"]
-            rows[position]["verdict"] = capped_grade(grade_of(np.log(ratio)), no_change, len(accounts))
+            rows[position]["verdict"] = verdict_on(np.log(ratio), account, events=len(accounts))
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
 
 
@@ -420,11 +421,12 @@ def _warn_if_chains_disagree(change: xr.DataArray) -> None:
         )
 
 
-def _known_features(weights: xr.DataArray, features: Sequence[str] | None) -> list[str]:
-    known = [str(name) for name in weights["feature"].values]
+def known_features(available: Iterable[Any], features: Sequence[str] | None) -> list[str]:
+    """The features asked about, which must be among those available; all by default."""
+    known = [str(name) for name in available]
     for feature in features or ():
         if feature not in known:
             near = difflib.get_close_matches(str(feature).lower(), known, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
-            raise InputError(f"there is no feature '{feature}' in the trace: {hint}")
+            raise InputError(f"there is no feature '{feature}' in the log: {hint}")
     return list(features or known)

@@ -2,8 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
-from typing import Any
 
 from icb_pymc.cli.options import (
     PICTURES,
@@ -13,7 +11,7 @@ from icb_pymc.cli.options import (
     check_output,
     non_negative_integer,
     positive_integer,
-    read_given_decisions,
+    read_decisions_or_trace,
     say,
     say_json,
     write_picture,
@@ -48,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.assess.changes import changes
 
     result = changes(
-        _read(options),
+        read_decisions_or_trace(options.log, options),
         expected_changes=options.expected,
         length=options.length,
         draws=options.draws,
@@ -67,24 +65,3 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             say(f"\nwritten to {options.output}")
     return 0
-
-
-def _read(options: argparse.Namespace) -> Any:
-    """The decisions, or the trace if the file is one."""
-    path = Path(options.log)
-    if path.suffix == ".nc" and path.is_file():
-        from icb_pymc.io.untrusted import check_netcdf
-        from icb_pymc.results.traces import read_trace
-
-        check_netcdf(path)
-        if _has_groups(path):
-            return read_trace(path)
-    return read_given_decisions(options.log, options)
-
-
-def _has_groups(path: Path) -> bool:
-    """Whether a netCDF file is divided into groups, as traces are and decisions are not."""
-    import h5netcdf
-
-    with h5netcdf.File(path, "r") as file:
-        return len(file.groups) > 0

@@ -47,6 +47,26 @@ def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
     return read_decisions(path, Columns(*roles, features, options.agent))
 
 
+def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
+    """The decisions in a file, or the trace if it is one."""
+    if Path(path).suffix == ".nc" and Path(path).is_file():
+        from icb_pymc.io.untrusted import check_netcdf
+        from icb_pymc.results.traces import read_trace
+
+        check_netcdf(path)
+        if _has_groups(Path(path)):
+            return read_trace(path)
+    return read_given_decisions(path, options)
+
+
+def _has_groups(path: Path) -> bool:
+    """Whether a netCDF file is divided into groups, as traces are and decisions are not."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "r") as file:
+        return len(file.groups) > 0
+
+
 def add_events(parser: argparse.ArgumentParser, meaning: str) -> None:
     """Add the option ``--event TIME=LABEL``."""
     parser.add_argument(

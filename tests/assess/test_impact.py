@@ -165,7 +165,7 @@ def test_records_are_plain_and_name_event_and_feature():
 @pytest.mark.parametrize(
     ("event", "options", "sentence"),
     [
-        (20, {"features": ["imr"]}, "no feature 'imr' in the trace: did you mean 'inr'"),
+        (20, {"features": ["imr"]}, "no feature 'imr' in the log: did you mean 'inr'"),
         (99, {}, "99 lies outside the decisions"),
         (20, {"before": "2y"}, "before '2y': the decisions are not dated"),
         ([], {}, "give at least one event"),
