@@ -2,8 +2,8 @@
 
 Nothing here samples a posterior, except to check a model against its own simulations.
 
-- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`; of a registered
-  one: `registry_checks`.
+- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging` (is
+  it better than no change?); of a registered one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `accounts`
   (a step, drift or no change, by evidence) and its `wording`, `power` (which change could this log have shown?),
   `metrics` (distance from a known truth).

@@ -192,6 +192,16 @@ def unchanging_weights(decisions: xr.Dataset) -> np.ndarray:
     return START_SD * start / contrast_spread(decisions)
 
 
+def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.ndarray:
+    """Draws (draw, feature) of the weights of an agent that never changes, in log-odds per unit of the features."""
+    space, rng = _unchanging(decisions), np.random.Generator(np.random.SFC64(seed))
+    reference = make_reference(space, find_mode(space).data)
+    starts = [
+        draw_centred_noise(reference, fresh_noise(reference, rng)).start + reference.noise.start for _ in range(draws)
+    ]
+    return START_SD * np.array(starts) / contrast_spread(decisions)
+
+
 def _log_weights() -> np.ndarray:
     """Logarithms of the prior probabilities of `SCALES`: half-normal, times their spacing on the log scale."""
     density = -0.5 * SCALES**2 + np.log(SCALES)

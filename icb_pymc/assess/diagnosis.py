@@ -10,6 +10,7 @@ import xarray as xr
 from icb_pymc.assess.convergence import ESS_LIMIT, LEAST_DRAWS, QUANTITIES, RHAT_LIMIT, convergence, is_constant
 from icb_pymc.assess.convergence_verdict import NO_POSTERIOR, advise, judge
 from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices, has_probabilities
+from icb_pymc.assess.unchanging import AgainstUnchanging, against_unchanging
 from icb_pymc.data.times import format_time
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
@@ -40,6 +41,8 @@ class Diagnosis:
         What to do, and other warnings.
     choices : ChoiceCheck, optional
         Whether the choices are as the model predicts, if the trace has choice probabilities.
+    unchanging : AgainstUnchanging, optional
+        Whether the model predicts better than weights that never change, if the trace has choice probabilities.
     """
 
     blocks: pd.DataFrame
@@ -50,6 +53,7 @@ class Diagnosis:
     verdict: str
     advice: tuple[str, ...]
     choices: ChoiceCheck | None = None
+    unchanging: AgainstUnchanging | None = None
 
     def __str__(self) -> str:
         parts = []
@@ -61,6 +65,8 @@ class Diagnosis:
             parts += [f"steps, by chain\n{_as_text(self.acceptance)}"]
         if self.choices is not None:
             parts += [f"choices: {self.choices}"]
+        if self.unchanging is not None:
+            parts += [f"{'WARNING' if self.unchanging.is_worse else 'against no change'}: {self.unchanging}"]
         verdict = f"{'converged' if self.converged else 'NOT converged'}: {self.verdict}"
         return "\n\n".join([*parts, "\n".join([verdict, *(f"- {line}" for line in self.advice)])])
 
@@ -98,16 +104,16 @@ def diagnose(trace: InferenceData) -> Diagnosis:
     draws = {str(name): path for name, path in posterior.data_vars.items() if {"chain", "draw"} <= set(path.dims)}
     if not draws:
         raise InputError("this trace has no draws: its posterior has no dimensions chain and draw.")
-    choices = check_choices(trace) if has_probabilities(trace) else None
+    checks = (check_choices(trace) if has_probabilities(trace) else None, against_unchanging(trace))
     acceptance = acceptance_by_chain(stats)
     approximation = str(trace.attrs.get("approximation", "none"))
     is_estimate = trace.attrs.get("method") == "estimate"
     if is_estimate or approximation in NO_POSTERIOR:
         verdict = NO_POSTERIOR["estimate" if is_estimate else approximation]
-        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
+        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), *checks)
     if posterior.sizes["draw"] < LEAST_DRAWS:
         verdict = f"{posterior.sizes['draw']} draws per chain are too few for any diagnosis; draw 1000."
-        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), choices)
+        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), *checks)
     components, blocks = {}, {}
     for name, path in draws.items():
         constant = is_constant(path)
@@ -121,7 +127,7 @@ def diagnose(trace: InferenceData) -> Diagnosis:
     worst = _worst_components(draws, components)
     verdict, converged = judge(table, worst, trace)
     advice = advise(table, acceptance, trace, converged)
-    return Diagnosis(table, worst, acceptance, components, converged, verdict, tuple(advice), choices)
+    return Diagnosis(table, worst, acceptance, components, converged, verdict, tuple(advice), *checks)
 
 
 def acceptance_by_chain(stats: xr.Dataset) -> pd.DataFrame:

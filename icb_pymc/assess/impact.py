@@ -124,7 +124,7 @@ class Impact:
         for position, event in enumerate(self.events):
             moment = str(event.time) if np.asarray(event.time).dtype.kind == "M" else int(event.time)
             account = self.accounts[position]
-            supported = {}
+            supported: dict[str, Any] = {}
             if account is not None:
                 supported = {"account": account.best, "account_probability": dict(account.probability)}
                 if len(account.placebo):

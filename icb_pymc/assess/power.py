@@ -52,8 +52,9 @@ class Power:
             "",
         ]
         for feature, row in shares.iterrows():
-            enough = [size for size, share in row.items() if size != 0 and share >= ENOUGH]
-            said = f"a step of {min(enough):g} would" if enough else f"not even a step of {max(row.index):g} would"
+            sizes = np.asarray(row.index, dtype=float)
+            enough = sizes[(sizes > 0) & (row.to_numpy() >= ENOUGH)]
+            said = f"a step of {enough.min():g} would" if len(enough) else f"not even a step of {sizes.max():g} would"
             lines.append(f"- {feature}: {said} be found in at least {ENOUGH:.0%} of such logs.")
         return "\n".join(lines)
 

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _as_dict(diagnosis: Any) -> dict[str, Any]:
-    choices = diagnosis.choices
+    choices, unchanging = diagnosis.choices, diagnosis.unchanging
     return {
         "converged": diagnosis.converged,
         "verdict": diagnosis.verdict,
@@ -53,4 +53,5 @@ def _as_dict(diagnosis: Any) -> dict[str, Any]:
         "worst_components": diagnosis.worst,
         "steps_by_chain": diagnosis.acceptance,
         "choices": None if choices is None else vars(choices) | {"is_calibrated": choices.is_calibrated},
+        "unchanging": None if unchanging is None else vars(unchanging) | {"is_worse": unchanging.is_worse},
     }

@@ -53,7 +53,7 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
         from icb_pymc.io.untrusted import check_netcdf
         from icb_pymc.results.traces import read_trace
 
-        check_netcdf(path)
+        check_netcdf(Path(path))
         if _has_groups(Path(path)):
             return read_trace(path)
     return read_given_decisions(path, options)
