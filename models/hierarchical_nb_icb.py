@@ -7,15 +7,17 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.data.decisions import elapsed_time
 from icb_pymc.declare import (
     BeliefSample,
     WienerProcess,
     as_covariance,
     choose,
     decisions_model,
+    first_covariance,
     hyperparameter,
+    innovations,
     linear_utility,
+    log_odds_unit,
     specify,
 )
 from icb_pymc.declare.agent_walks import AgentWalks
@@ -27,11 +29,14 @@ from icb_pymc.errors import InputError
 def hierarchical_nb_icb(
     decisions: xr.Dataset,
     *,
-    innovation_covariance: Any = 5e-5,
-    deviation_covariance: Any = 1e-3,
+    total_movement: Any = None,
+    start_scale: Any = None,
+    deviation_scale: Any = None,
+    innovation_covariance: Any = None,
+    deviation_covariance: Any = None,
     deviation_innovation_covariance: Any = 0.0,
-    sampling_covariance: Any = 5e-4,
-    alpha: Any = 20.0,
+    sampling_covariance: Any = 0.0,
+    alpha: Any = 1.0,
     start_mean: Any = 0.0,
     start_covariance: Any = None,
     unit_of_time: str | None = None,
@@ -46,16 +51,21 @@ def hierarchical_nb_icb(
     ----------
     decisions : Dataset
         Decisions with `decider`, or such arrivals to simulate.
-    innovation_covariance : number, vector or matrix
-        Sigma_B: how far the trend moves from one decision to the next, of the same agent or of another. Like the other
-        covariances and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of
+    total_movement, start_scale : number or distribution, optional
+        How far the trend moves over the whole log, and the scale of its first weights, as in `nb_icb`.
+    deviation_scale : number or distribution, optional
+        How far agents deviate from the trend, in log-odds per typical difference between two candidates:
+        D = diag((scale / (alpha d_i))^2). Log-normal by default, with median 0.5.
+    innovation_covariance : number, vector or matrix, optional
+        Sigma_B itself: how far the trend moves from one decision to the next, of the same agent or of another. Like the
+        other covariances and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of
         variables of the model in whose context this is called.
-    deviation_covariance : number, vector or matrix
-        D: how far agents deviate from the trend (at their first decision, if deviations move). Zero: all follow the
-        trend, and there is no `deviation`.
+    deviation_covariance : number, vector or matrix, optional
+        D itself (at an agent's first decision, if deviations move). Zero: all follow the trend, and there is no
+        `deviation`.
     deviation_innovation_covariance : number, vector or matrix
-        How far each agent's deviation moves from one decision to the next, of the same agent or of another. Zero:
-        deviations are constant.
+        How far each agent's deviation moves over the whole log, or from one decision to the next where
+        `innovation_covariance` is given. Zero: deviations are constant.
     sampling_covariance : number, vector or matrix
         Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself.
     alpha : number
@@ -63,10 +73,9 @@ def hierarchical_nb_icb(
     start_mean : number or vector
         Mean of the first trend.
     start_covariance : number, vector or matrix, optional
-        Covariance of the first trend; Sigma_B by default.
+        Covariance of the first trend, instead of a scale.
     unit_of_time : str, optional
-        With it, e.g. ``"30D"``, innovations are per unit of time instead of per decision. Decisions at the same time
-        then count as a thousandth of a unit apart.
+        As in `nb_icb`.
 
     Returns
     -------
@@ -84,7 +93,7 @@ def hierarchical_nb_icb(
     >>> context = [[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]]
     >>> decisions = icb_pymc.from_arrays(context, [0, 1], agent=["Turin", "Lyon"])
     >>> icb_pymc.models.hierarchical_nb_icb(decisions).free_RVs
-    [trend, deviation, rho]
+    [total_movement, start_scale, trend, deviation_scale, deviation]
     """
     if "decider" not in decisions:
         raise InputError(
@@ -100,17 +109,17 @@ def hierarchical_nb_icb(
         features, dims = decisions.sizes["feature"], ("time", "feature")
         model.add_coords({"agent": decisions["agent"].values})
         decider = pm.Data("decider", decisions["decider"].values, dims="time")
-        elapsed = elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time))
 
         def covariance(name: str, value: Any) -> Any:
             return as_covariance(hyperparameter(name, value), features)
 
         alpha = hyperparameter("alpha", alpha)
-        innovation = covariance("innovation_covariance", innovation_covariance)
+        unit = log_odds_unit(decisions, alpha)
+        innovation, elapsed = innovations(decisions, unit, total_movement, innovation_covariance, unit_of_time)
         trend = WienerProcess(
             "trend",
             start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
-            start_covariance=innovation if start_covariance is None else as_covariance(start_covariance, features),
+            start_covariance=first_covariance(unit, start_scale, start_covariance),
             innovation_covariance=innovation,
             elapsed=elapsed,
             dims=dims,
@@ -118,11 +127,11 @@ def hierarchical_nb_icb(
         if is_zero(deviation_covariance):
             belief = pm.Deterministic("belief", trend, dims=dims)
         elif is_zero(deviation_innovation_covariance):
-            spread = covariance("deviation_covariance", deviation_covariance)
+            spread = deviation_spread(unit, deviation_scale, deviation_covariance)
             deviation = pm.MvNormal("deviation", np.zeros(features), spread, dims=("agent", "feature"))
             belief = pm.Deterministic("belief", trend + deviation[decider], dims=dims)
         else:
-            spread = covariance("deviation_covariance", deviation_covariance)
+            spread = deviation_spread(unit, deviation_scale, deviation_covariance)
             moves = covariance("deviation_innovation_covariance", deviation_innovation_covariance)
             deviation = AgentWalks("deviation", spread, moves, elapsed, decider, dims=dims)
             belief = pm.Deterministic("belief", trend + deviation, dims=dims)
@@ -133,6 +142,16 @@ def hierarchical_nb_icb(
             rho = BeliefSample("rho", belief, pt.linalg.cholesky(sampling), dims=dims)
         choose(linear_utility(rho, model["context"], alpha))
     return model
+
+
+def deviation_spread(unit: Any, scale: Any, covariance: Any) -> Any:
+    """D: diag((scale u_i)^2), where u is the unit of `log_odds_unit` and log scale ~ N(log 0.5, 1), or as given."""
+    if covariance is not None:
+        if scale is not None:
+            raise InputError("deviation_scale and deviation_covariance both describe deviations: give one of them.")
+        return as_covariance(hyperparameter("deviation_covariance", covariance), unit.shape[0])
+    prior = pm.LogNormal.dist(np.log(0.5), 1.0) if scale is None else scale
+    return as_covariance((hyperparameter("deviation_scale", prior) * unit) ** 2, unit.shape[0])
 
 
 specify(hierarchical_nb_icb, scenario=centres_scenario)

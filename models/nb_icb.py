@@ -9,7 +9,6 @@ import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.data.decisions import elapsed_time
 from icb_pymc.declare import (
     BeliefSample,
     Preset,
@@ -17,8 +16,11 @@ from icb_pymc.declare import (
     as_covariance,
     choose,
     decisions_model,
+    first_covariance,
     hyperparameter,
+    innovations,
     linear_utility,
+    log_odds_unit,
     specify,
 )
 from icb_pymc.declare.priors import is_zero
@@ -27,9 +29,11 @@ from icb_pymc.declare.priors import is_zero
 def nb_icb(
     decisions: xr.Dataset,
     *,
-    innovation_covariance: Any = 5e-5,
-    sampling_covariance: Any = 5e-4,
-    alpha: Any = 20.0,
+    total_movement: Any = None,
+    start_scale: Any = None,
+    innovation_covariance: Any = None,
+    sampling_covariance: Any = 0.0,
+    alpha: Any = 1.0,
     start_mean: Any = 0.0,
     start_covariance: Any = None,
     unit_of_time: str | None = None,
@@ -37,13 +41,24 @@ def nb_icb(
 ) -> pm.Model:
     """beta_t ~ N(beta_{t-1}, Sigma_B), rho_t ~ N(beta_t, Sigma_P), a_t ~ softmax(alpha <rho_t, x_t[a]>).
 
+    The defaults fit features of any scale and logs of any length: weights are log-odds per unit of a feature
+    (alpha = 1, Sigma_P = 0), and the scales of the first weights and of their movement over the whole log are learnt.
+
     Parameters
     ----------
     decisions : Dataset
         Decisions, or arrivals to simulate.
-    innovation_covariance : number, vector or matrix
-        Sigma_B: how far beliefs move between decisions. Like Sigma_P and alpha it may be a distribution, such as
-        ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the model in whose context this is called.
+    total_movement : number, vector or distribution, optional
+        w, how far weights typically move from the first decision to the last, in log-odds per typical difference d_i
+        between two candidates: Sigma_B = diag((w / (alpha d_i))^2) times the share of the log between two decisions.
+        Log-normal by default, with median 0.5. Real time counts where decisions have dates.
+    start_scale : number or distribution, optional
+        s_0, the scale of the first weights in the same unit: beta_1(i) ~ N(0, (s_0 / (alpha d_i))^2).
+        Log-normal by default, with median 1.5.
+    innovation_covariance : number, vector or matrix, optional
+        Sigma_B itself, per decision or per `unit_of_time`, instead of a total movement. Like Sigma_P and alpha it may
+        be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the model in whose
+        context this is called.
     sampling_covariance : number, vector or matrix
         Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself (a dynamic logit).
     alpha : number
@@ -51,10 +66,10 @@ def nb_icb(
     start_mean : number or vector
         Mean of the first belief.
     start_covariance : number, vector or matrix, optional
-        Covariance of the first belief; by default Sigma_B, as in the paper.
+        Covariance of the first belief, instead of a scale.
     unit_of_time : str, optional
-        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, Sigma_B is per unit of time instead of
-        per decision, so that beliefs may move further in a longer gap.
+        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, innovations are per unit of time, so
+        that beliefs may move further in a longer gap; ``"decision"`` counts decisions although they have dates.
     mean_reward : callable, optional
         ``mean_reward(rho, context)`` (time, action) instead of <rho, x>, for rewards that are not linear. If they are
         linear in other features, `icb_pymc.map_features` of the decisions is faster.
@@ -66,28 +81,31 @@ def nb_icb(
     Raises
     ------
     InputError
-        If the decisions are not valid, or the unit of time does not fit their times.
+        If the decisions are not valid, the unit of time does not fit their times, or a scale and the covariance that it
+        determines are both given.
 
     Examples
     --------
     >>> import icb_pymc
     >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
     >>> icb_pymc.models.nb_icb(decisions).free_RVs
-    [belief, rho]
+    [total_movement, start_scale, belief]
     >>> import pymc as pm
-    >>> icb_pymc.models.nb_icb(decisions, alpha=pm.HalfNormal.dist(20.0), sampling_covariance=0.0).free_RVs
-    [alpha, belief]
+    >>> given = {"innovation_covariance": 5e-5, "start_covariance": 0.1}
+    >>> icb_pymc.models.nb_icb(decisions, alpha=pm.HalfNormal.dist(20.0), sampling_covariance=5e-4, **given).free_RVs
+    [alpha, belief, rho]
     """
     with decisions_model(decisions) as model:
         features = decisions.sizes["feature"]
         alpha = hyperparameter("alpha", alpha)
-        innovation = as_covariance(hyperparameter("innovation_covariance", innovation_covariance), features)
+        unit = log_odds_unit(decisions, alpha)
+        innovation, elapsed = innovations(decisions, unit, total_movement, innovation_covariance, unit_of_time)
         belief = WienerProcess(
             "belief",
             start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
-            start_covariance=innovation if start_covariance is None else as_covariance(start_covariance, features),
+            start_covariance=first_covariance(unit, start_scale, start_covariance),
             innovation_covariance=innovation,
-            elapsed=elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time)),
+            elapsed=elapsed,
             dims=("time", "feature"),
         )
         if is_zero(sampling_covariance):
@@ -112,6 +130,7 @@ def paper(decisions: xr.Dataset) -> Preset:
         "sampling_covariance": 5e-4 * damped,
         "alpha": 20.0,
         "start_mean": -1.0 / features,
+        "start_covariance": 5e-5 * damped,
     }
     # 10,000 sweeps of burn-in, then every tenth of 10,000.
     sampling = {"draws": 1000, "tune": 1000, "sweeps": 10, "chains": 1, "kernel": "paper"}

@@ -7,8 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.data.decisions import elapsed_time
-from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.data.decisions import shares_of_time
 from icb_pymc.declare import (
     BeliefSample,
     WienerProcess,
@@ -17,11 +16,10 @@ from icb_pymc.declare import (
     decisions_model,
     hyperparameter,
     linear_utility,
+    log_odds_unit,
 )
+from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.declare.priors import is_zero
-
-# Standard deviation of a first weight, in log-odds per typical difference between two candidates.
-START_SD = 2.5
 
 
 def shrinkage_nb_icb(
@@ -63,8 +61,9 @@ def shrinkage_nb_icb(
     start_covariance : number, vector or matrix, optional
         Covariance of the first belief. By default diagonal, with standard deviations of 2.5 / (alpha d_i).
     unit_of_time : str, optional
-        With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, the variance of an innovation is
-        multiplied by the time since the last decision.
+        The variance of an innovation is multiplied by the time since the last decision, relative to its mean: real
+        time where decisions have dates, one each where not. ``"decision"`` counts decisions in any case, ``"1"``
+        measures the time of numbered ones.
 
     Returns
     -------
@@ -94,11 +93,12 @@ def shrinkage_nb_icb(
     """
     with decisions_model(decisions) as model:
         features = decisions.sizes["feature"]
-        gaps = elapsed_time(decisions, None if unit_of_time is None else str(unit_of_time))
+        # Time in units of the mean time between decisions.
+        gaps = shares_of_time(decisions, unit_of_time) * (decisions.sizes["time"] - 1)
         alpha = hyperparameter("alpha", alpha)
-        unit = 1.0 / (alpha * contrast_spread(decisions))
+        unit = log_odds_unit(decisions, alpha)
         innovation = unit**2 if innovation_covariance is None else innovation_covariance
-        start = (START_SD * unit) ** 2 if start_covariance is None else start_covariance
+        start = (WEIGHT_SD * unit) ** 2 if start_covariance is None else start_covariance
         if global_scale is None:
             global_scale = pm.HalfCauchy.dist(total_movement / max(np.sqrt(gaps).sum(), 1.0))
         global_scale = hyperparameter("global_scale", global_scale)

@@ -5,6 +5,7 @@ import pymc  # noqa: F401  (its progress bar keeps the stderr it is imported wit
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
+from helpers.settings import NB_ICB
 
 
 @pytest.fixture(scope="session")
@@ -28,4 +29,6 @@ def trace(dated_decisions):
     """A small NB-ICB fit, with rho kept."""
     from icb_pymc import fit
 
-    return fit("nb_icb", dated_decisions, draws=120, tune=50, chains=2, seed=1, keep_latents=True, progressbar=False)
+    return fit(
+        "nb_icb", dated_decisions, NB_ICB, draws=120, tune=50, chains=2, seed=1, keep_latents=True, progressbar=False
+    )

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from icb_pymc.assess.weights import feature_sd
 from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction
 from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.metropolis import choice_contrasts
@@ -19,8 +20,6 @@ from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.state_space import StateSpace
 
 ACCOUNTS = ("step", "drift", "no change")
-# Standard deviation of a first weight, in log-odds per typical difference between two candidates.
-START_SD = 2.5
 # The scales of the step and of the drift over the whole window have half-normal priors with standard deviation 1, in
 # the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
 SCALES = np.geomspace(0.05, 3.0, 7)
@@ -189,7 +188,7 @@ def unchanging_weights(decisions: xr.Dataset) -> np.ndarray:
     """The most probable weights (feature,) of an agent that never changes, in log-odds per unit of the features."""
     space = _unchanging(decisions)
     start = make_reference(space, find_mode(space).data).noise.start
-    return START_SD * start / contrast_spread(decisions)
+    return WEIGHT_SD * start / contrast_spread(decisions)
 
 
 def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.ndarray:
@@ -199,7 +198,7 @@ def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.
     starts = [
         draw_centred_noise(reference, fresh_noise(reference, rng)).start + reference.noise.start for _ in range(draws)
     ]
-    return START_SD * np.array(starts) / contrast_spread(decisions)
+    return WEIGHT_SD * np.array(starts) / contrast_spread(decisions)
 
 
 def _log_weights() -> np.ndarray:
@@ -215,7 +214,7 @@ def _unchanging(decisions: xr.Dataset) -> StateSpace:
     k = decisions.sizes["feature"]
     return StateSpace(
         start_mean=np.zeros(k),
-        start_root=START_SD * np.eye(k),
+        start_root=WEIGHT_SD * np.eye(k),
         decay=np.empty((0, k)),
         left=np.empty((1, 0, k)),
         right=np.empty((1, 0, k)),
@@ -253,7 +252,7 @@ def _draw_step_account(
         reference = make_reference(moving, find_mode(moving).data)
         for _ in range(number[cell]):
             around = draw_centred_noise(reference, fresh_noise(reference, rng))
-            start = START_SD * (around.start + reference.noise.start)
+            start = WEIGHT_SD * (around.start + reference.noise.start)
             moves = moving.move_scale[:, None] * (around.move + reference.noise.move)
             path = np.cumsum(np.vstack([start, moves]), axis=0)
             for name, value in zip(drawn, (path[at - 1], path[at], path[:at].mean(0), path[at:].mean(0)), strict=True):

@@ -13,6 +13,9 @@ from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
 
+# The unit of time that counts decisions.
+BY_DECISION = "decision"
+
 
 def from_arrays(
     context: ArrayLike,
@@ -219,14 +222,42 @@ def elapsed_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
     decisions : Dataset
     unit : str, optional
         Measure time in this unit: like ``"30D"`` where decisions are dated, a number like ``"1"`` where not. Without a
-        unit each decision is one step. Decisions at the same time count as a thousandth of a unit apart, so that
-        the belief has a density at each.
+        unit, or with ``"decision"``, each decision is one step. Decisions at the same time count as a thousandth of a
+        unit apart, so that the belief has a density at each.
     """
     time = decisions["time"].values
-    if unit is None:
+    if unit is None or str(unit) == BY_DECISION:
         return np.ones(len(time) - 1)
-    gaps = np.diff(time) / length_of_time(time, unit)
+    gaps = np.diff(time) / length_of_time(time, str(unit))
     return np.maximum(gaps.astype(np.float64), 1e-3)
+
+
+def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray:
+    """Shares of the whole log that lie between consecutive decisions, (time - 1,); they sum to one.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    unit : str, optional
+        By default shares of real time where decisions are dated and of their number where not. ``"decision"`` counts
+        decisions in any case; a unit of time like ``"30D"`` or ``"1"`` measures time in any case. Decisions at the same
+        time count as a thousandth of the unit apart, without one as a thousandth of the mean time between decisions.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.decisions import shares_of_time
+    >>> time = ["2001-01-01", "2001-01-02", "2001-01-05"]
+    >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]]] * 3, [0, 1, 0], time=time)
+    >>> shares_of_time(decisions), shares_of_time(decisions, "decision")
+    (array([0.25, 0.75]), array([0.5, 0.5]))
+    """
+    time = decisions["time"].values
+    gaps = elapsed_time(decisions, unit)
+    if unit is None and time.dtype.kind == "M" and time[-1] > time[0]:
+        real = np.diff(time) / np.timedelta64(1, "s")
+        gaps = np.maximum(real, 1e-3 * real.mean())
+    return gaps / gaps.sum() if len(gaps) else gaps
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:

@@ -5,6 +5,7 @@
 - `choice`: utilities and the softmax.
 - `learning`: agents that learn, from `beliefs` and `rewards`.
 - `linearity`, `affine`: which learners the engine can sample.
+- `log_odds`: default priors that fit features of any scale and logs of any length.
 - `processes`, `agent_walks`: beliefs that evolve without an update rule, of one agent or of several.
 - `folds`, `priors`, `change_points`: preferences that are constant within segments.
 - `pairwise_ranking`: the likelihood of T-REX.
@@ -22,6 +23,7 @@ from icb_pymc.declare.beliefs import (
 )
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility, with_lapses
 from icb_pymc.declare.learning import learn, starting_belief
+from icb_pymc.declare.log_odds import first_covariance, innovations, log_odds_unit
 from icb_pymc.declare.model import (
     choose,
     chosen_context,
@@ -55,11 +57,14 @@ __all__ = [
     "constant_within",
     "decision_numbers",
     "decisions_model",
+    "first_covariance",
     "follow",
     "hyperparameter",
+    "innovations",
     "isotropic_belief",
     "learn",
     "linear_utility",
+    "log_odds_unit",
     "mean_reverting",
     "smooth_walk",
     "spec_of",

@@ -73,7 +73,7 @@ def score_segments(
     decisions: xr.Dataset,
     *,
     length: Any = 10,
-    alpha: Any = 20.0,
+    alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
     prior_covariance: Any = None,
@@ -124,7 +124,7 @@ def score_segments(
     boundaries = np.append(np.arange(0, steps, size), steps)
     try:
         sharpness = float(alpha)
-        mean, covariance = (moment.eval() for moment in prior_moments(features, prior_mean, prior_covariance))
+        mean, covariance = (moment.eval() for moment in prior_moments(decisions, alpha, prior_mean, prior_covariance))
     except (TypeError, ValueError) as error:
         raise InputError("change points are computed before sampling: give alpha and the prior as numbers.") from error
     contrasts = contrasts_of(decisions, sharpness)

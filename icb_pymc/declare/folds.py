@@ -11,6 +11,7 @@ import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 from scipy.optimize import linprog
 
+from icb_pymc.declare.log_odds import WEIGHT_SD, log_odds_unit
 from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.declare.processes import as_covariance
 from icb_pymc.errors import InputError, InputWarning
@@ -57,21 +58,28 @@ def declared_folds(model: pm.Model) -> xr.Dataset:
     return xr.Dataset(variables, {"fold": np.asarray(model.coords["fold"])} if variables else {})
 
 
-def prior_moments(features: int, mean: Any, covariance: Any) -> tuple[TensorVariable, TensorVariable]:
-    """Mean (feature) and covariance of the Gaussian prior of weights: by default N(-1/k, (2/k)^2 I)."""
+def prior_moments(
+    decisions: xr.Dataset, alpha: Any, mean: Any, covariance: Any
+) -> tuple[TensorVariable, TensorVariable]:
+    """Mean (feature) and covariance of the Gaussian prior of weights.
+
+    By default a weight has mean 0 and a standard deviation of 2.5 in log-odds per typical difference between two
+    candidates (`log_odds_unit`).
+    """
+    features = decisions.sizes["feature"]
+    spread = (WEIGHT_SD * log_odds_unit(decisions, alpha)) ** 2 if covariance is None else covariance
     return (
-        pt.as_tensor(-1 / features if mean is None else mean, dtype="float64") * np.ones(features),
-        as_covariance((2 / features) ** 2 if covariance is None else covariance, features),
+        pt.as_tensor(0.0 if mean is None else mean, dtype="float64") * np.ones(features),
+        as_covariance(spread, features),
     )
 
 
-def fold_weights(prior: str, mean: Any, covariance: Any) -> TensorVariable:
-    """`weights` (fold, feature) of a model, independent a priori; all start at the prior's mean, or at -1/k."""
-    model = pm.modelcontext(None)
+def fold_weights(decisions: xr.Dataset, alpha: Any, prior: str, mean: Any, covariance: Any) -> TensorVariable:
+    """`weights` (fold, feature) of a model, independent a priori; a flat prior starts at -1/k."""
     check_prior(prior, mean, covariance)
     if prior == "flat":
         return FlatWeights("weights", dims=("fold", "feature"))
-    centre, spread = prior_moments(len(model.coords["feature"]), mean, covariance)
+    centre, spread = prior_moments(decisions, alpha, mean, covariance)
     return pm.MvNormal("weights", mu=centre, cov=spread, dims=("fold", "feature"))
 
 

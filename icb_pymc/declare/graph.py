@@ -46,6 +46,11 @@ class GraphReader:
             values |= dict(zip(self._derived, computed, strict=True))
         return values
 
+    def is_same(self, one: Point, other: Point) -> bool:
+        """Whether all values are the same at two points, judged by what they are computed from."""
+        names = [*self._direct.values(), *(value.name for value in self._inputs)]
+        return all(np.array_equal(one[name], other[name]) for name in names)
+
     def is_fixed(self, *names: str) -> bool:
         """Whether none of the named values changes while sampling."""
         return all(name in self.fixed for name in names)

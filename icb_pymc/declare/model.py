@@ -103,7 +103,9 @@ def hyperparameter(name: str, value: Any) -> Any:
     model = pm.modelcontext(None)
     is_distribution = isinstance(value, TensorVariable) and has_op(value, MeasurableOp)
     if is_distribution and value not in model.basic_RVs:
-        return model.register_rv(value, name)
+        # A vector with one value for each feature is reported by the features' names.
+        by_feature = value.type.shape == (len(model.coords.get("feature") or ()),)
+        return model.register_rv(value, name, dims="feature" if by_feature else None)
     return value
 
 

@@ -58,7 +58,10 @@ def covariance_root(covariance: Floats) -> Floats:
 
     It is continuous in the covariance. Eigenvectors alone are not: those of equal eigenvalues are arbitrary.
     """
-    variance, axes = np.linalg.eigh(_symmetric(covariance, "covariance"))
+    symmetric = _symmetric(covariance, "covariance")
+    if np.count_nonzero(symmetric) == np.count_nonzero(symmetric.diagonal()):
+        return np.diag(np.sqrt(_without_rounding(symmetric.diagonal(), "covariance")))
+    variance, axes = np.linalg.eigh(symmetric)
     return (axes * np.sqrt(_without_rounding(variance, "covariance"))) @ axes.T
 
 

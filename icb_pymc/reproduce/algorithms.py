@@ -3,11 +3,9 @@
 Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of the published experiments. Preset
 ``exact`` samples the posterior of the same models by the exact engine (two chains, see `Scale`):
 
-- NB-ICB has the paper's covariances (5e-5 and 5e-4, with moves of all weights together damped a hundredfold) and its
-  start at -1/k. Both assume that weights are negative and sum to -1, which holds only for the semi-synthetic agents.
-  In the sudden changes and in the history, weights have either sign; there, under both presets, the covariances are
-  multiples of I, as in the text of the paper, and the first belief is N(0, (2/k)^2 I). The priors of the algorithms
-  below have mean zero there too;
+- the semi-synthetic agents have alpha = 20 and weights around -1/k, and every algorithm is told so: its priors have
+  this mean. In the sudden changes and in the history, weights have either sign, and all means are zero;
+- NB-ICB learns the scales of the first weights and of their movement, as by default;
 - B-ICB has sigma = 0.10, alpha = 20, and proper priors for the reward parameter, N(-1/k, (2/k)^2 I), and for the
   strength of the first belief, log-normal around 10;
 - B-IRL, M-fold IRL, CP-IRL and I-SPI have alpha = 20 and the prior N(-1/k, (2/k)^2 I) for each vector of weights
@@ -26,6 +24,7 @@ from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.environments import sudden_change, waiting_list
 from icb_pymc.environments.allocation_history import ALPHA
+from icb_pymc.environments.optn import FEATURES
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import existing
 from icb_pymc.reproduce.log import HISTORY, Log
@@ -33,7 +32,7 @@ from icb_pymc.reproduce.log import HISTORY, Log
 # Logs whose weights have either sign, and the number of their features.
 EITHER_SIGN = {"switching": len(sudden_change.FEATURES), HISTORY: len(waiting_list.FEATURES)}
 # Models that learn hyperparameters by default.
-LEARNING = ("b_icb",)
+LEARNING = ("b_icb", "nb_icb", "shrinkage_nb_icb")
 # Hexadecimal digits of a file's hash in the label of a user-defined model.
 DIGEST_SHOWN = 6
 
@@ -53,8 +52,8 @@ class Algorithm:
         Hyperparameters of the model.
     preset : {"paper"}, optional
         The preset of `fit`.
-    paper_priors : bool
-        Take the hyperparameters of the preset `paper`, but not its sampler.
+    paper_centre : bool
+        Take alpha, sigma and the means of the priors from the preset `paper`, but no covariances and not its sampler.
     is_sampled : bool
         Whether it has draws, whose number is a setting.
     file_digest : str, optional
@@ -65,7 +64,7 @@ class Algorithm:
     model: str
     settings: tuple[tuple[str, Any], ...] = ()
     preset: str | None = None
-    paper_priors: bool = False
+    paper_centre: bool = False
     is_sampled: bool = True
     file_digest: str | None = None
 
@@ -98,27 +97,36 @@ def algorithm(label: str, preset: str, log: Log) -> Algorithm:
         return Algorithm(label, "uniform", (("alpha", 0.0),), is_sampled=False)
     if label == "T-REX":
         return Algorithm(label, "t_rex", preset=fit_preset, is_sampled=False)
-    if label == "NB-ICB" and log.agent in EITHER_SIGN:
+    if label == "NB-ICB" and log.agent in EITHER_SIGN and preset == "paper":
         return Algorithm(label, "nb_icb", priors_of_either_sign(log), fit_preset)
+    if label == "NB-ICB" and log.agent in EITHER_SIGN:
+        return Algorithm(label, "nb_icb")
     if label == "NB-ICB":
-        return Algorithm(label, "nb_icb", preset=fit_preset, paper_priors=preset == "exact")
-    # The published prior is flat, so it has no mean.
-    mean = (("prior_mean", 0.0),) if preset == "exact" and log.agent in EITHER_SIGN else ()
+        return Algorithm(label, "nb_icb", preset=fit_preset, paper_centre=preset == "exact")
+    # The published prior is flat, so it has neither mean nor covariance.
+    weights = () if preset == "paper" else prior_of_weights(log)
     if label in plain:
-        return Algorithm(label, plain[label], mean, fit_preset)
+        return Algorithm(label, plain[label], weights, fit_preset)
     if label.endswith("-fold CP-IRL"):
         # Scoring by the paper's random walk takes T^3 / length^2 times 20,000 steps: 45 minutes for the 2,500 decisions
         # of the sudden changes in blocks of 10, so there the blocks have 50 decisions.
         length = max(10, log.steps // 50) if preset == "paper" else 10
         settings = (("segments", _folds(label, log.steps)), ("length", length))
-        return Algorithm(label, "cp_irl", settings + mean, fit_preset)
+        return Algorithm(label, "cp_irl", settings + weights, fit_preset)
     if label.endswith("-fold IRL"):
-        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)), *mean), fit_preset)
+        return Algorithm(label, "m_fold_irl", (("folds", _folds(label, log.steps)), *weights), fit_preset)
     raise InputError(f"there is no algorithm called '{label}'.")
 
 
+def prior_of_weights(log: Log) -> tuple[tuple[str, Any], ...]:
+    """Hyperparameters of the algorithms that have a prior of weights: N(-1/k, (2/k)^2 I), or around 0."""
+    features = EITHER_SIGN.get(log.agent, len(FEATURES))
+    mean = 0.0 if log.agent in EITHER_SIGN else -1 / features
+    return (("alpha", 20.0), ("prior_mean", mean), ("prior_covariance", (2 / features) ** 2))
+
+
 def priors_of_either_sign(log: Log) -> tuple[tuple[str, Any], ...]:
-    """NB-ICB's hyperparameters for logs whose weights may have either sign."""
+    """NB-ICB's hyperparameters under the preset `paper` for logs whose weights may have either sign."""
     # Choices of the synthetic history follow the utilities less closely than those of the paper's agents.
     alpha = ALPHA if log.agent == HISTORY and log.file is None else 20.0
     return (

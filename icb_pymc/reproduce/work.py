@@ -28,6 +28,7 @@ from icb_pymc.results.traces import write_trace
 from icb_pymc.sample.fitting import fit
 from icb_pymc.sample.quiet import quiet_pymc
 
+KNOWN_OF_AGENTS = ("alpha", "sigma", "start_mean", "rho_env_mean", "information")
 KEPT_VARIABLES = ("belief", "rho_env", "strength")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")
 # A worker of a cluster may have several threads; models must be compiled in one thread at a time.
@@ -125,10 +126,11 @@ def _worst_rhat(draws: xr.DataArray) -> float:
 
 
 def _prior_settings(unit: Unit, decisions: xr.Dataset) -> dict[str, Any]:
-    """The hyperparameters of the model's preset `paper`, if the algorithm takes them."""
-    if not unit.algorithm.paper_priors:
+    """What every algorithm is told about the agents of the published experiments, if the algorithm takes it."""
+    if not unit.algorithm.paper_centre:
         return {}
-    return _paper_hyperparameters(unit.algorithm.model, decisions)
+    published = _paper_hyperparameters(unit.algorithm.model, decisions)
+    return {name: published[name] for name in KNOWN_OF_AGENTS if name in published}
 
 
 def _paper_hyperparameters(model: str, decisions: xr.Dataset) -> dict[str, Any]:

@@ -132,6 +132,10 @@ class LinearGaussianModel:
         """Values of everything that the state space depends on, at a point."""
         return self._read(point)
 
+    def is_same(self, one: Point, other: Point) -> bool:
+        """Whether these values are the same at two points."""
+        return self._read.is_same(one, other)
+
     def state_space(self, values: Values) -> tuple[Dynamics, StateSpace]:
         """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)

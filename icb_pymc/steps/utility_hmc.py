@@ -31,6 +31,13 @@ from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianMode
 
 TARGET_ACCEPTANCE = 0.96
 HYPER_TARGET_ACCEPTANCE = 0.3
+# Of the moves of the hyperparameters this share is proposed from a t distribution around their mean, whatever their
+# current values; the others are steps of a random walk. Both are adapted while tuning, the first from these steps on.
+FAR_SHARE, FAR_BEGIN = 0.75, 100
+# Degrees of freedom: hyperparameters may have tails that are exponential on their unconstrained scale.
+FAR_FREEDOM = 4.0
+# With more hyperparameters a proposal for all of them would hardly be accepted: one at random moves, given the others.
+FAR_TOGETHER = 3
 # Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
 # draws cancel, and about a quarter turn, so that the next two draws are independent of these. Both are a little longer
 # than that, since posteriors are somewhat wider than the reference Gaussian and rotate more slowly; they vary by 10%.
@@ -82,8 +89,9 @@ class UtilityHMC(SeededStep):
     alternately about half a turn and a quarter turn of the rotation long, with a jitter of a tenth: half turns are best
     for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
-    Hyperparameters move together by a random walk whose covariance is adapted while tuning. The latent variables are
-    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back.
+    Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning, which
+    do not depend on where they are, and in between by a random walk. The latent variables are transferred to the
+    reference Gaussian of the proposal, so they do not hold the hyperparameters back.
 
     Parameters
     ----------
@@ -124,6 +132,7 @@ class UtilityHMC(SeededStep):
         self._latents = [model.rvs_to_values[rv].name for rv in parts.variables if with_rho or rv is not parts.rho]
         hyperparameters = [rv for rv in parts.hyperparameters if rv in rvs]
         self._hyper = [model.rvs_to_values[rv].name for rv in hyperparameters]
+        self._prior_inputs: list[str] = []
         if self._hyper:
             graph = model.logp(vars=hyperparameters)
             inside = set(ancestors([graph]))
@@ -136,6 +145,7 @@ class UtilityHMC(SeededStep):
         # The first step of a chain sets these, since they depend on the size of the problem.
         self.log_step_size = self.hyper_log_scale = 0.0
         self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
+        self._is_far = False
         self._last_point: Point = {}
         compile_engine()
 
@@ -160,10 +170,10 @@ class UtilityHMC(SeededStep):
         if self._hyper:
             point, hyper_accept = self._move_hyperparameters(point)
         stats = self._move_latents() | {"hyper_accept": hyper_accept}
-        self._last_point = self._point_from_noise()
+        self._last_point = {**point, **self._point_from_noise()}
         if self.tune:
             self._adapt(point, stats)
-        return {**point, **self._last_point}, [stats]
+        return dict(self._last_point), [stats]
 
     # The state of a chain: values and state space at the hyperparameters, the reference Gaussian, and the position.
 
@@ -199,6 +209,8 @@ class UtilityHMC(SeededStep):
         the likelihood are kept, which also saves the search for the mode.
         """
         values = self._model.values(point)
+        if self._hyper:
+            self._log_prior_here = self._log_prior(point)
         is_likelihood_same = (
             self.started
             and bool(self._last_point)
@@ -235,14 +247,12 @@ class UtilityHMC(SeededStep):
     def _is_unchanged(self, point: Point) -> bool:
         """Whether the point is the one that the last step returned."""
         # Compared by value, because points are copied between processes.
-        if not self._last_point or not all(
-            np.array_equal(point[name], self._last_point[name]) for name in self._latents
-        ):
-            return False
-        if self._model.is_fixed:
-            return True
-        values = self._model.values(point)
-        return all(np.array_equal(values[name], self._values[name]) for name in values)
+        return (
+            bool(self._last_point)
+            and all(np.array_equal(point[name], self._last_point[name]) for name in self._latents)
+            and (self._model.is_fixed or self._model.is_same(point, self._last_point))
+            and all(np.array_equal(point[name], self._last_point[name]) for name in self._prior_inputs)
+        )
 
     def _move_latents(self) -> dict[str, Any]:
         path_length = PATH_LENGTHS[self.trajectories % len(PATH_LENGTHS)] * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
@@ -263,9 +273,8 @@ class UtilityHMC(SeededStep):
         }
 
     def _move_hyperparameters(self, point: Point) -> tuple[Point, float]:
-        root = np.linalg.cholesky(self.hyper_covariance)
-        step = np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(len(root))
-        proposal = self._with_hyper(point, self._hyper_vector(point) + step)
+        vector, log_proposals = self._propose_hyperparameters(self._hyper_vector(point))
+        proposal = self._with_hyper(point, vector)
         fresh = fresh_noise(self._reference, self.rng)
         uniform = self.rng.random()
         log_prior = self._log_prior(proposal)
@@ -284,12 +293,30 @@ class UtilityHMC(SeededStep):
         noise = transfer_noise(self._reference, reference, self._position.noise, fresh)
         new_position = make_position(reference, noise)
         log_ratio = log_prior + reference.log_density + new_position.log_residual
-        log_ratio -= self._log_prior(point) + self._reference.log_density + self._position.log_residual
+        log_ratio -= self._log_prior_here + self._reference.log_density + self._position.log_residual
+        log_ratio += log_proposals
         accept = _acceptance_probability(log_ratio)
         if uniform < accept:
             point, self._values, self._dynamics, self._space = proposal, values, dynamics, space
+            self._log_prior_here = log_prior
             self._reference, self._position = reference, new_position
         return point, accept
+
+    def _propose_hyperparameters(self, current: np.ndarray) -> tuple[np.ndarray, float]:
+        """New hyperparameters, and the log ratio of the densities of proposing the current ones and these."""
+        size = len(current)
+        self._is_far = (self.steps >= FAR_BEGIN or not self.tune) and self.rng.random() < FAR_SHARE
+        if not self._is_far:
+            root = np.linalg.cholesky(self.hyper_covariance)
+            return current + np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(size), 0.0
+        moving = np.arange(size) if size <= FAR_TOGETHER else self.rng.integers(size, size=1)
+        mean, covariance = _conditional(self.hyper_mean, self.hyper_covariance, moving, current)
+        root = np.linalg.cholesky(covariance)
+        radius = np.sqrt(FAR_FREEDOM / self.rng.chisquare(FAR_FREEDOM))
+        proposed = current.copy()
+        proposed[moving] = mean + radius * root @ self.rng.standard_normal(len(moving))
+        log_density = [_log_t(np.linalg.solve(root, vector[moving] - mean)) for vector in (current, proposed)]
+        return proposed, log_density[0] - log_density[1]
 
     def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
         self.steps += 1
@@ -319,7 +346,8 @@ class UtilityHMC(SeededStep):
             self._set_position(noise)
 
     def _adapt_hyperparameters(self, point: Point, stats: dict[str, Any], rate: float) -> None:
-        self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
+        if not self._is_far:
+            self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
         # Otherwise a few lucky moves at the start could send the chain to where float64 cannot distinguish utilities.
         self.hyper_log_scale = min(self.hyper_log_scale, _default_log_scale(len(self.hyper_mean)) + 1)
         deviation = self._hyper_vector(point) - self.hyper_mean
@@ -347,6 +375,23 @@ class UtilityHMC(SeededStep):
 def _default_log_scale(size: int) -> float:
     """Optimal scale of a random walk in this many dimensions, relative to the root of the covariance of the target."""
     return float(np.log(2.4 / np.sqrt(max(size, 1))))
+
+
+def _conditional(
+    mean: np.ndarray, covariance: np.ndarray, some: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of some components of a Gaussian, given the values of the others."""
+    if len(some) == len(mean):
+        return mean, covariance
+    others = np.setdiff1d(np.arange(len(mean)), some)
+    slope = np.linalg.solve(covariance[np.ix_(others, others)], covariance[np.ix_(others, some)]).T
+    given = covariance[np.ix_(some, some)] - slope @ covariance[np.ix_(others, some)]
+    return mean[some] + slope @ (values[others] - mean[others]), given
+
+
+def _log_t(standardised: np.ndarray) -> float:
+    """Logarithm, up to a constant, of the density of a t distribution of unit scale."""
+    return float(-0.5 * (FAR_FREEDOM + len(standardised)) * np.log1p(standardised @ standardised / FAR_FREEDOM))
 
 
 def _acceptance_probability(log_ratio: float) -> float:

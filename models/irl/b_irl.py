@@ -13,7 +13,7 @@ from icb_pymc.declare.spec import RANDOM_WALK
 def b_irl(
     decisions: xr.Dataset,
     *,
-    alpha: Any = 20.0,
+    alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
     prior_covariance: Any = None,
@@ -30,9 +30,10 @@ def b_irl(
         Prior of rho_env. Under the flat prior of the paper the posterior is proper only if, in every direction in which
         weights may grow, some choice becomes less probable.
     prior_mean : number or vector, optional
-        Mean of the Gaussian prior; -1/k by default.
+        Mean of the Gaussian prior; 0 by default.
     prior_covariance : number, vector or matrix, optional
-        Covariance of the Gaussian prior; (2/k)^2 I by default, wide for weights that sum to one.
+        Covariance of the Gaussian prior. By default diagonal, with standard deviations of 2.5 in log-odds per typical
+        difference between two candidates.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def b_irl(
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)
         fold_of_decision = declare_folds(fold)
-        weights = fold_weights(prior, prior_mean, prior_covariance)
+        weights = fold_weights(decisions, alpha, prior, prior_mean, prior_covariance)
         belief = constant_within(weights, fold_of_decision)
         pm.Deterministic("rho_env", weights[0], dims="feature")
         pm.Deterministic("belief", belief, dims=("time", "feature"))

@@ -20,7 +20,7 @@ def cp_irl(
     *,
     segments: Any = 5,
     length: Any = 10,
-    alpha: Any = 20.0,
+    alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
     prior_covariance: Any = None,
@@ -96,7 +96,7 @@ def cp_irl(
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)
         fold_of_decision = declare_folds(fold)
-        weights = fold_weights(prior, prior_mean, prior_covariance)
+        weights = fold_weights(decisions, alpha, prior, prior_mean, prior_covariance)
         belief = constant_within(weights, fold_of_decision)
         pm.Deterministic("belief", belief, dims=("time", "feature"))
         choose(linear_utility(belief, model["context"], alpha))

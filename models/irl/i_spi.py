@@ -17,7 +17,7 @@ READINGS = ("improvement", "sharpening")
 def i_spi(
     decisions: xr.Dataset,
     *,
-    alpha: Any = 20.0,
+    alpha: Any = 1.0,
     reading: str = "improvement",
     prior: str = "gaussian",
     prior_mean: Any = None,
@@ -75,7 +75,7 @@ def i_spi(
         sharpness = np.minimum(improvements, 1.0) if reading == "improvement" else improvements / max(steps - 1, 1)
         sharpness = pm.Data("sharpness", sharpness, dims="time")
         fold_of_decision = declare_folds(fold)
-        weights = fold_weights(prior, prior_mean, prior_covariance)
+        weights = fold_weights(decisions, alpha, prior, prior_mean, prior_covariance)
         pm.Deterministic("rho_env", weights[0], dims="feature")
         rho = constant_within(weights, fold_of_decision)
         choose(linear_utility(rho, model["context"] * sharpness[:, None, None], alpha))

@@ -14,7 +14,7 @@ def m_fold_irl(
     decisions: xr.Dataset,
     *,
     folds: Any = 5,
-    alpha: Any = 20.0,
+    alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
     prior_covariance: Any = None,
@@ -35,9 +35,10 @@ def m_fold_irl(
         fold it never is. The random walk of the paper then drifts away from -1/k, where it starts, for as long as it
         runs, and this drift is what its T-fold IRL reports.
     prior_mean : number or vector, optional
-        Mean of the Gaussian prior; -1/k by default.
+        Mean of the Gaussian prior; 0 by default.
     prior_covariance : number, vector or matrix, optional
-        Covariance of the Gaussian prior; (2/k)^2 I by default, wide for weights that sum to one.
+        Covariance of the Gaussian prior. By default diagonal, with standard deviations of 2.5 in log-odds per typical
+        difference between two candidates.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def m_fold_irl(
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)
         fold_of_decision = declare_folds(fold)
-        weights = fold_weights(prior, prior_mean, prior_covariance)
+        weights = fold_weights(decisions, alpha, prior, prior_mean, prior_covariance)
         belief = constant_within(weights, fold_of_decision)
         pm.Deterministic("belief", belief, dims=("time", "feature"))
         choose(linear_utility(belief, model["context"], alpha))

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from helpers.settings import NB_ICB
 
 from icb_pymc import fit
 from icb_pymc.errors import InputError
@@ -150,9 +151,9 @@ def test_fit_checks_the_memory_and_the_options_it_names_help(method, dated_decis
     every_time = machine.COPIES * 20 * 40 * 4 * 8
     monkeypatch.setattr(machine, "available_memory", lambda: every_time - 1)
     with pytest.raises(InputError, match=r"keep fewer times \(every=10"):
-        fit("nb_icb", dated_decisions, **options)
-    fit("nb_icb", dated_decisions, every=2, **options)
-    fit("nb_icb", dated_decisions, dtype="float32", **options)
+        fit("nb_icb", dated_decisions, NB_ICB, **options)
+    fit("nb_icb", dated_decisions, NB_ICB, every=2, **options)
+    fit("nb_icb", dated_decisions, NB_ICB, dtype="float32", **options)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ def decisions():
     arrivals = make_arrivals(12, 3, 2, seed=1, share_available=0.8)
     return arrivals.assign(chosen=("time", np.argmax(arrivals["available"].values, axis=1)))
 
+GIVEN = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 20.0, "start_covariance": 0.1}
+
 
 def draws_of(model, **options):
     options = {"draws": 40, "tune": 5, "chains": 2, "cores": 1, "random_seed": 3} | options
@@ -34,7 +36,12 @@ def steps_of(model, kernel="exact"):
 def test_the_log_density_is_that_of_algorithm_2(decisions):
     innovation, sampling, alpha = np.array([[0.3, 0.1], [0.1, 0.2]]), np.array([0.5, 0.4]), 2.0
     model = nb_icb(
-        decisions, innovation_covariance=innovation, sampling_covariance=sampling, alpha=alpha, start_mean=-0.5
+        decisions,
+        innovation_covariance=innovation,
+        sampling_covariance=sampling,
+        alpha=alpha,
+        start_mean=-0.5,
+        start_covariance=innovation,
     )
     rng = np.random.default_rng(0)
     point = {"belief": rng.normal(size=(12, 2)), "rho": rng.normal(size=(12, 2))}
@@ -49,7 +56,7 @@ def test_the_log_density_is_that_of_algorithm_2(decisions):
 
 
 def test_plain_sample_assigns_the_engine_with_the_draws_of_passing_it_explicitly(decisions):
-    model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
+    model = nb_icb(decisions, **GIVEN)
     with model:
         engine = UtilityHMC([model["belief"], model["rho"]])
     assigned, explicit = draws_of(model), draws_of(model, step=engine)
@@ -58,17 +65,17 @@ def test_plain_sample_assigns_the_engine_with_the_draws_of_passing_it_explicitly
 
 
 def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
-    model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
+    model = nb_icb(decisions, **GIVEN)
     one, two = draws_of(model, cores=1), draws_of(model, cores=2)
     np.testing.assert_array_equal(one["belief"], two["belief"])
     assert not np.array_equal(one["belief"].values[0], one["belief"].values[1])
 
 
 def test_the_steps_use_choices_given_by_observe(decisions):
-    model = nb_icb(decisions, innovation_covariance=0.1, sampling_covariance=0.2)
+    model = nb_icb(decisions, **GIVEN)
     other = np.array([np.flatnonzero(row)[-1] for row in decisions["available"].values])
     unobserved = pm.observe(_free_choice(decisions), {"chosen": other})
-    again = nb_icb(decisions.assign(chosen=("time", other)), innovation_covariance=0.1, sampling_covariance=0.2)
+    again = nb_icb(decisions.assign(chosen=("time", other)), **GIVEN)
     np.testing.assert_array_equal(draws_of(unobserved)["rho"], draws_of(again)["rho"])
     assert not np.array_equal(draws_of(model)["rho"], draws_of(again)["rho"])
 
@@ -88,17 +95,15 @@ def _free_choice(decisions):
 
 
 def test_a_mean_reward_written_as_a_graph_gives_the_same_draws_as_the_linear_kernel(decisions):
-    options = {"innovation_covariance": 0.1, "sampling_covariance": 0.2}
-    linear = nb_icb(decisions, **options)
-    written = nb_icb(decisions, **options, mean_reward=lambda rho, context: (context * rho[:, None, :]).sum(-1))
+    linear = nb_icb(decisions, **GIVEN)
+    written = nb_icb(decisions, **GIVEN, mean_reward=lambda rho, context: (context * rho[:, None, :]).sum(-1))
     by_kernel = draws_of(linear, step=steps_of(linear))
     np.testing.assert_allclose(by_kernel["rho"], draws_of(written)["rho"], atol=1e-12)
 
 
 def test_a_reward_that_is_not_linear_changes_the_posterior(decisions):
-    options = {"innovation_covariance": 0.1, "sampling_covariance": 0.2}
-    linear = nb_icb(decisions, **options)
-    curved = nb_icb(decisions, **options, mean_reward=lambda rho, context: (context**2 * rho[:, None, :]).sum(-1))
+    linear = nb_icb(decisions, **GIVEN)
+    curved = nb_icb(decisions, **GIVEN, mean_reward=lambda rho, context: (context**2 * rho[:, None, :]).sum(-1))
     assert not np.allclose(draws_of(linear)["rho"], draws_of(curved)["rho"])
 
 
@@ -118,17 +123,18 @@ def nb_icb_with_scale(decisions):
     """One scale for the innovations of beliefs and for alpha."""
     with pm.Model():
         scale = pm.Exponential("scale", 1.0)
-        return nb_icb(decisions, innovation_covariance=0.1 * scale, alpha=20.0 * scale, sampling_covariance=0.2)
+        return nb_icb(decisions, **GIVEN | {"innovation_covariance": 0.1 * scale, "alpha": 20.0 * scale})
 
 
 def test_a_distribution_given_as_hyperparameter_becomes_a_variable_of_the_model(decisions):
-    model = nb_icb(decisions, innovation_covariance=pm.HalfNormal.dist(0.1, shape=2), alpha=pm.Exponential.dist(0.1))
+    priors = {"innovation_covariance": pm.HalfNormal.dist(0.1, shape=2), "alpha": pm.Exponential.dist(0.1)}
+    model = nb_icb(decisions, **GIVEN | priors)
     assert {rv.name for rv in model.free_RVs} == {"alpha", "innovation_covariance", "belief", "rho"}
     assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
 
 
 def test_with_zero_sampling_covariance_rho_is_the_belief_and_the_engine_samples_it(decisions):
-    model = nb_icb(decisions, sampling_covariance=0.0)
+    model = nb_icb(decisions, **GIVEN | {"sampling_covariance": 0.0})
     assert [rv.name for rv in model.free_RVs] == ["belief"]
     assert "rho" in model.named_vars
     with model:
@@ -141,11 +147,11 @@ def test_with_zero_sampling_covariance_rho_is_the_belief_and_the_engine_samples_
 def test_a_gap_in_time_counts_as_more_than_one_step(decisions):
     dates = np.array("2001-01-01", "datetime64[D]") + np.array([0, *range(30, 41)])
     dated = decisions.assign_coords(time=dates.astype("datetime64[ns]"))
-    point = nb_icb(dated).initial_point()
+    point = nb_icb(dated, **GIVEN).initial_point()
     point["belief"] = np.concatenate([np.zeros((1, 2)), np.ones((11, 2))])
     log_density = {
         unit: float(
-            nb_icb(dated, unit_of_time=unit, innovation_covariance=0.1).compile_logp(mode="FAST_COMPILE")(point)
+            nb_icb(dated, unit_of_time=unit, **GIVEN).compile_logp(mode="FAST_COMPILE")(point)
         )
         for unit in (None, "1D")
     }

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from helpers.settings import NB_ICB
 
 from icb_pymc import fit
 from icb_pymc.assess.metrics import unit_weights
@@ -30,10 +31,10 @@ def test_a_fit_holds_posterior_decisions_and_how_it_was_made(trace, dated_decisi
 
 
 def test_rho_is_not_kept_unless_asked_for_and_the_seed_fixes_the_rest(trace, dated_decisions):
-    again = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=1, seed=1, progressbar=False)
+    again = fit(nb_icb, dated_decisions, NB_ICB, draws=120, tune=50, chains=2, cores=1, seed=1, progressbar=False)
     assert list(group(again, "posterior").data_vars) == ["belief"]
     assert {"log_likelihood", "choice_probabilities"} <= set(group_names(again))
-    both = fit(nb_icb, dated_decisions, draws=120, tune=50, chains=2, cores=2, seed=1, progressbar=False)
+    both = fit(nb_icb, dated_decisions, NB_ICB, draws=120, tune=50, chains=2, cores=2, seed=1, progressbar=False)
     np.testing.assert_array_equal(group(again, "posterior")["belief"], group(both, "posterior")["belief"])
 
 

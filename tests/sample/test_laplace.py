@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
 from helpers.state_spaces import log_likelihood, probabilities
+from helpers.settings import NB_ICB
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import lognorm
 
@@ -177,7 +178,7 @@ def test_a_fit_with_hyperparameters_holds_them_at_their_best_and_says_so(best_mo
 
 def curved(decisions):
     """Rewards that are not linear in rho."""
-    return nb_icb(decisions, mean_reward=lambda rho, context: (context * rho[:, None, :]).sum(axis=-1) ** 2)
+    return nb_icb(decisions, **NB_ICB, mean_reward=lambda rho, context: (context * rho[:, None, :]).sum(axis=-1) ** 2)
 
 
 def with_more(decisions):

@@ -6,6 +6,7 @@ import pymc as pm
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
+from helpers.settings import NB_ICB
 
 from icb_pymc import fit, simulate
 from icb_pymc.declare.choice import linear_utility
@@ -40,7 +41,7 @@ def by_monte_carlo(decisions, belief, roots, alpha, draws=40_000):
 
 def test_rho_is_integrated_out_of_nb_icb(decisions):
     covariance = np.array([[4e-3, 1e-3, 0.0], [1e-3, 2e-3, 0.0], [0.0, 0.0, 3e-3]])
-    result = fit("nb_icb", decisions, hyperparameters={"sampling_covariance": covariance}, **SHORT)
+    result = fit("nb_icb", decisions, hyperparameters=NB_ICB | {"sampling_covariance": covariance}, **SHORT)
     log_likelihood = group(result, "log_likelihood")["chosen"]
     assert log_likelihood.dims == ("chain", "draw", "time")
     belief = group(result, "posterior")["belief"].values[1, 7]
@@ -122,5 +123,5 @@ def test_nothing_is_kept_where_times_are_thinned_or_it_is_not_wanted_or_rho_cann
     unwanted = fit("nb_icb", decisions, log_likelihood=False, **SHORT)
     for result in (thinned, unwanted):
         assert not {"log_likelihood", "choice_probabilities"} & set(group_names(result))
-    curved = nb_icb(decisions, mean_reward=lambda rho, x: pm.math.tanh((x * rho[:, None]).sum(-1)))
+    curved = nb_icb(decisions, **NB_ICB, mean_reward=lambda rho, x: pm.math.tanh((x * rho[:, None]).sum(-1)))
     assert pointwise(curved, group(unwanted, "posterior")) is None

@@ -1,14 +1,17 @@
 """Conversion of the values of a model's variables to noise, and back."""
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
 import pytest
+from helpers.settings import NB_ICB
 
 from icb_pymc.models import b_icb, nb_icb
 from icb_pymc.sample.simulation import simulate
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
-NAMES = {nb_icb: ["belief"], b_icb: ["reward", "rho_env"]}
+NAMES = {partial(nb_icb, **NB_ICB): ["belief"], b_icb: ["reward", "rho_env"]}
 
 
 @pytest.mark.parametrize("declare", NAMES)
