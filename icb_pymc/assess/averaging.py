@@ -47,8 +47,7 @@ def average(
         Two fits or more of the same decisions; in a sequence they are called after their models.
     score : {"ahead", "loo"}
         Weigh the models by one-step-ahead forecasts as in `icb_pymc.compare_ahead`, or by leaving out one choice at a
-        time as in `icb_pymc.compare`, which is too kind to models that move much: a choice left out is predicted from
-        its neighbours.
+        time as in `icb_pymc.compare`, whose estimate is often unreliable where beliefs move (its `high_k`).
     random_seed : int
         Seed of the order of draws. Same seed, same result.
     progressbar : bool
