@@ -193,6 +193,10 @@ def _left_out(log_likelihood: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
         efficiency = min(float((mean_ess(part.copy(data=np.exp(part.values))) / draws).mean()), 1.0)
         left_out, shape = leave_one_out(part.to_dataset(name="chosen"), efficiency)
         elpd[moving], k[moving] = left_out.values, shape.values
+        # Smoothing fails where nearly all draws agree; there the weights 1 / p need none.
+        failed = np.flatnonzero(~np.isfinite(elpd))
+        plain = np.logaddexp.reduce(-values[:, :, failed], axis=(0, 1))
+        elpd[failed] = np.log(values.shape[0] * values.shape[1]) - plain
     return elpd, k
 
 
