@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from icb_pymc import models as models
     from icb_pymc import plots as plots
     from icb_pymc.assess import metrics as metrics
+    from icb_pymc.assess.averaging import average as average
     from icb_pymc.assess.calibration import check as check
     from icb_pymc.assess.changes import changes as changes
     from icb_pymc.assess.comparison import compare as compare
@@ -52,6 +53,7 @@ _MODULE_OF = {
     "Columns": "data.tables",
     "InputError": "errors",
     "InputWarning": "errors",
+    "average": "assess.averaging",
     "changes": "assess.changes",
     "check": "assess.calibration",
     "compare": "assess.comparison",

@@ -66,19 +66,8 @@ def compare(traces: Mapping[str, InferenceData]) -> pd.DataFrame:
     >>> icb_pymc.compare(traces).index.tolist()
     ['nb_icb', 'uniform']
     """
-    _check_same(traces)
-    scores: dict[str, np.ndarray] = {}
-    rows: dict[str, dict[str, Any]] = {}
-    for name, trace in traces.items():
-        log_likelihood = _log_likelihood(name, trace)
-        elpd, k = _left_out(log_likelihood)
-        scores[name] = elpd
-        draws = log_likelihood.sizes["chain"] * log_likelihood.sizes["draw"]
-        together = np.logaddexp.reduce(log_likelihood.values, axis=(0, 1)) - np.log(draws)
-        high = int((k > HIGH_K).sum())
-        cautions = "; ".join(_cautions(trace, high, len(k)))
-        rows[name] = {"p_loo": float((together - elpd).sum()), "high_k": high, "caution": cautions}
-    return _table(scores, rows)
+    check_same(traces)
+    return score_table(*loo_scores(traces))
 
 
 def compare_ahead(
@@ -129,18 +118,38 @@ def compare_ahead(
     >>> table.index.tolist()
     ['nb_icb', 'uniform']
     """
-    _check_same(traces)
-    forecasts = {name: forecasts_of(trace, start=start, progressbar=progressbar) for name, trace in traces.items()}
-    rows: dict[str, dict[str, Any]] = {
-        name: {"probability": float(np.exp(scores.values.mean()))} for name, scores in forecasts.items()
-    }
-    return _table({name: scores.values for name, scores in forecasts.items()}, rows)
+    check_same(traces)
+    return score_table(*ahead_scores(traces, start=start, progressbar=progressbar))
 
 
-def _check_same(traces: Mapping[str, InferenceData]) -> None:
+def loo_scores(traces: Mapping[str, InferenceData]) -> tuple[dict[str, np.ndarray], dict[str, dict[str, Any]]]:
+    """Log probability (time,) of each choice left out, by model, and the further columns of `compare`."""
+    scores: dict[str, np.ndarray] = {}
+    rows: dict[str, dict[str, Any]] = {}
+    for name, trace in traces.items():
+        log_likelihood = _log_likelihood(name, trace)
+        elpd, k = _left_out(log_likelihood)
+        scores[name] = elpd
+        draws = log_likelihood.sizes["chain"] * log_likelihood.sizes["draw"]
+        together = np.logaddexp.reduce(log_likelihood.values, axis=(0, 1)) - np.log(draws)
+        high = int((k > HIGH_K).sum())
+        cautions = "; ".join(_cautions(trace, high, len(k)))
+        rows[name] = {"p_loo": float((together - elpd).sum()), "high_k": high, "caution": cautions}
+    return scores, rows
+
+
+def ahead_scores(
+    traces: Mapping[str, InferenceData], *, start: int | None = None, progressbar: bool = False
+) -> tuple[dict[str, np.ndarray], dict[str, dict[str, Any]]]:
+    """Log probability (time,) forecast for each choice, by model, and the further column of `compare_ahead`."""
+    scores = {name: forecasts_of(trace, start=start, progressbar=progressbar).values for name, trace in traces.items()}
+    return scores, {name: {"probability": float(np.exp(each.mean()))} for name, each in scores.items()}
+
+
+def check_same(traces: Mapping[str, InferenceData]) -> None:
     """Refuse traces of different decisions; features may differ, because each model may use its own."""
     if len(traces) < 2:
-        raise InputError("give two traces or more to compare.")
+        raise InputError("give two traces or more.")
     first, *others = traces
     expected = decisions_in(traces[first])
     for name in others:
@@ -149,7 +158,7 @@ def _check_same(traces: Mapping[str, InferenceData]) -> None:
             if not np.array_equal(decisions[part].values, expected[part].values):
                 raise InputError(
                     f"'{first}' ({expected.sizes['time']} decisions) and '{name}' ({decisions.sizes['time']}) are fits "
-                    f"of different decisions: {words} differ. Only fits of the same decisions can be compared."
+                    f"of different decisions: {words} differ. Give fits of the same decisions."
                 )
 
 
@@ -160,11 +169,11 @@ def _log_likelihood(name: str, trace: InferenceData) -> xr.DataArray:
         if method == "em":
             reason = "EM computes point estimates; fit it with method 'mcmc'"
         elif kept is not None and kept < times:
-            reason = f"it keeps {kept} of {times} times; fit it again with all, or compare forecasts (--ahead)"
+            reason = f"it keeps {kept} of {times} times; fit it again with all, or use one-step-ahead forecasts"
         else:
             reason = (
                 "it was not requested, would have been too large, or the model has no likelihood of choices; "
-                "fit it again with log_likelihood=True, or compare forecasts (--ahead)"
+                "fit it again with log_likelihood=True, or use one-step-ahead forecasts"
             )
         raise InputError(f"'{name}' has no log-likelihood of its choices: {reason}.")
     values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time")
@@ -184,6 +193,10 @@ def _left_out(log_likelihood: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
         efficiency = min(float((mean_ess(part.copy(data=np.exp(part.values))) / draws).mean()), 1.0)
         left_out, shape = leave_one_out(part.to_dataset(name="chosen"), efficiency)
         elpd[moving], k[moving] = left_out.values, shape.values
+        # Smoothing fails where nearly all draws agree; there the weights 1 / p need none.
+        failed = np.flatnonzero(~np.isfinite(elpd))
+        plain = np.logaddexp.reduce(-values[:, :, failed], axis=(0, 1))
+        elpd[failed] = np.log(values.shape[0] * values.shape[1]) - plain
     return elpd, k
 
 
@@ -198,7 +211,8 @@ def _cautions(trace: InferenceData, high: int, decisions: int) -> list[str]:
     return cautions
 
 
-def _table(scores: Mapping[str, np.ndarray], rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
+def score_table(scores: Mapping[str, np.ndarray], rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """Sums of scores (time,) by model, best first, with standard errors; `rows` are further columns."""
     best = max(scores, key=lambda name: scores[name].sum())
     count = len(scores[best])
     for name, pointwise in scores.items():

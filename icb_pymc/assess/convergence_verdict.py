@@ -32,6 +32,9 @@ def judge(table: pd.DataFrame, worst: pd.DataFrame, trace: InferenceData) -> tup
     broken = [name for name, path in group(trace, "posterior").items() if not np.isfinite(path.values).all()]
     if broken:
         return f"'{broken[0]}' has draws that are not finite numbers", False
+    if trace.attrs.get("unconverged"):
+        # Differences between the models of an average may hide those between the chains of one of them.
+        return f"not all models of this average have converged ({trace.attrs['unconverged']})", False
     if not len(worst):
         return "no component ever moved, so there is nothing to diagnose", False
     least = float(np.nanmin(table[["bulk ESS", "tail ESS"]].values))
@@ -75,6 +78,9 @@ def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, 
                 f"{name} is {rates.min():.2f} in {rates.idxmin()}: most of its proposals are rejected; tune for longer"
             )
     if converged:
+        return lines
+    if trace.attrs.get("method") == "average":
+        lines.append("diagnose the trace of each model, fit again those that have not converged, and average again")
         return lines
     if posterior.sizes["chain"] == 1:
         lines.append("use two chains or more (four by default), so that they can be compared")

@@ -102,6 +102,8 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
     registered first (`icb_pymc.register`).
     """
     model = str(trace.attrs.get("model"))
+    if trace.attrs.get("method") == "average":
+        raise InputError(f"this trace is an {model}, which cannot forecast: give the traces of its models.")
     if not model.isidentifier():
         # A trace may come from anywhere: it may name a model, but not a file to be run.
         raise InputError(f"this trace is of a model called '{model}', which is not a name of a model.")

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from icb_pymc import __version__
 from icb_pymc.cli import (
+    average,
     bench,
     changes,
     check,
@@ -42,6 +43,7 @@ VERBS = (
     fit,
     diagnose,
     compare,
+    average,
     plot,
     impact,
     changes,

@@ -1,9 +1,8 @@
 """`icb compare`: compare how well models predict the same decisions."""
 
 import argparse
-from pathlib import Path
 
-from icb_pymc.cli.options import add_json, add_verb, non_negative_integer, say, say_json
+from icb_pymc.cli.options import add_json, add_verb, named_traces, non_negative_integer, say, say_json
 from icb_pymc.errors import InputError
 
 
@@ -45,14 +44,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--model can only be used with --ahead.")
     from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
     from icb_pymc.catalogue.lookup import register
-    from icb_pymc.results.traces import read_trace
 
-    # Named by their file names if these differ, else by their paths.
-    stems = [Path(path).stem for path in options.traces]
-    names = stems if len(set(stems)) == len(stems) else options.traces
-    if len(set(names)) < len(names):
-        raise InputError("the same trace is given twice.")
-    traces = {name: read_trace(path) for name, path in zip(names, options.traces, strict=True)}
+    traces = named_traces(options.traces)
     if options.ahead:
         for path in options.model:
             register(path)

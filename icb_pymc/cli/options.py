@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,17 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
         if _has_groups(Path(path)):
             return read_trace(path)
     return read_given_decisions(path, options)
+
+
+def named_traces(paths: Sequence[str]) -> dict[str, Any]:
+    """The traces in these files, named by their file names if these differ, else by their paths."""
+    from icb_pymc.results.traces import read_trace
+
+    stems = [Path(path).stem for path in paths]
+    names = stems if len(set(stems)) == len(stems) else paths
+    if len(set(names)) < len(names):
+        raise InputError("the same trace is given twice.")
+    return {name: read_trace(path) for name, path in zip(names, paths, strict=True)}
 
 
 def _has_groups(path: Path) -> bool:

@@ -17,7 +17,7 @@ from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, gro
 from icb_pymc.results.posterior import kept_positions
 
 SCHEMA_VERSION = 1
-IN_JSON = ("hyperparameters", "versions")
+IN_JSON = ("hyperparameters", "versions", "averaged")
 
 
 def write_trace(result: InferenceData, path: str | Path) -> None:

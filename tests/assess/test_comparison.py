@@ -125,3 +125,12 @@ def test_choices_that_are_certain_in_all_draws_have_a_score():
     assert np.isfinite(elpd).all()
     assert elpd[0] == pytest.approx(0.0, abs=1e-9)
     assert k[0] == 0.0
+
+
+def test_where_smoothing_fails_the_score_is_that_of_plain_importance_sampling(monkeypatch):
+    """PSIS has been seen to return NaN at a choice that is all but certain in most draws."""
+    values = np.log(0.9 + 0.05 * np.random.default_rng(0).random((2, 100, 2)))
+    failed = xr.DataArray([np.nan, -0.1], dims="time")
+    monkeypatch.setattr("icb_pymc.assess.comparison.leave_one_out", lambda *_: (failed, xr.zeros_like(failed)))
+    elpd, _ = _left_out(xr.DataArray(values, dims=("chain", "draw", "time")))
+    np.testing.assert_allclose(elpd, [-np.log(np.mean(1 / np.exp(values[..., 0]))), -0.1])

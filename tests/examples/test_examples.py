@@ -31,7 +31,8 @@ def test_the_model_of_an_example_can_be_simulated_and_is_recognised_by_the_engin
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["delta_rule", "forgetting", "four_scenarios", "optimists_and_greedy_ones", "which_learning_rule"]
+    "name",
+    ["averaging", "delta_rule", "forgetting", "four_scenarios", "optimists_and_greedy_ones", "which_learning_rule"],
 )
 def test_the_script_of_an_example_runs(name, capsys):
     path = EXAMPLES / f"{name}.py"

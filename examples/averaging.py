@@ -1,0 +1,49 @@
+# %% [markdown]
+# # Is the average of two models as good as the better of them?
+#
+# B-ICB is right for agents that learn by Bayes' rule, NB-ICB for those that change in other ways, and from a log alone
+# one does not know which agent it was. `icb_pymc.average` weighs the two by how well they predict the choices: by
+# one-step-ahead forecasts (the default), or by leaving out one choice at a time. For each agent of the paper, this
+# compares the error of the averaged beliefs with that of the better model, which only the truth can tell.
+
+# %%
+import json
+
+import numpy as np
+import pandas as pd
+
+from icb_pymc import average, fit, simulate
+from icb_pymc.assess.metrics import belief_error
+
+STEPS, DRAWS, SEEDS = 500, 1000, 5
+AGENTS = ("stationary", "sampling", "optimistic", "greedy", "stepping", "linear", "regressing")
+
+
+def hyperparameters(features):
+    """Settings of each model for this many features."""
+    walk = {"start_mean": -1 / features, "innovation_covariance": 5e-5, "sampling_covariance": 5e-4}
+    return {"b_icb": {"alpha": 20.0}, "nb_icb": {"alpha": 20.0} | walk}
+
+
+# %%
+rows = []
+for agent in AGENTS:
+    for seed in range(SEEDS):
+        decisions = simulate(agent, steps=STEPS, random_seed=seed)
+        options = {"draws": DRAWS, "tune": 500, "chains": 2, "random_seed": seed, "progressbar": False}
+        settings = hyperparameters(decisions.sizes["feature"])
+        fits = {model: fit(model, decisions, given, **options) for model, given in settings.items()}
+        row = {"agent": agent} | {model: belief_error(trace) for model, trace in fits.items()}
+        for score in ("ahead", "loo"):
+            trace = average(fits, score=score)
+            row[score] = belief_error(trace)
+            row[f"weight of b_icb, {score}"] = json.loads(trace.attrs["averaged"])["models"]["b_icb"]["weight"]
+        rows.append(row)
+    print(f"{agent} done", flush=True)
+
+# %% Mean errors over the seeds, and how much larger that of the average is than that of the better model.
+table = pd.DataFrame(rows).groupby("agent", sort=False).mean()
+better = np.minimum(table["b_icb"], table["nb_icb"])
+for score in ("ahead", "loo"):
+    table[f"{score} / better"] = table[score] / better
+print(table.round(3).to_string())
