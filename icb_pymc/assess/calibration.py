@@ -151,7 +151,12 @@ def check(
     >>> result.passed  # doctest: +SKIP
     True
     """
-    for name, value, least in (("replicates", replicates, 10), ("steps", steps, 3), ("actions", actions, 2), ("draws", draws or KEPT, KEPT)):
+    for name, value, least in (
+        ("replicates", replicates, 10),
+        ("steps", steps, 3),
+        ("actions", actions, 2),
+        ("draws", draws or KEPT, KEPT),
+    ):
         if value < least:
             raise InputError(f"{name}={value}: give at least {least}.")
     declare = find(model)

@@ -18,7 +18,6 @@ from icb_pymc.results.inference_data import group
 from icb_pymc.results.traces import read_trace, write_trace
 from icb_pymc.sample.em import expectation_maximisation
 
-
 # What the simulated agents are like; tau and the strength are learnt.
 PAPER = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 3, "rho_env_mean": -1 / 3, "information": 1.0}
 LEARNT = {"rho_env", "rho_env_scale", "strength", "belief", "final_belief", "share_learnt"}
@@ -252,7 +251,9 @@ def test_the_scale_of_rho_env_is_learnt():
         arrivals["true_rho_env"] = ("feature", spread * np.random.default_rng(1).standard_normal(6))
         log = simulate("sampling", arrivals=arrivals, seed=3, hyperparameters={"strength": 4.0})
         given = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 6, "information": 1.0}
-        posterior = group(fit("b_icb", log, given, draws=300, tune=200, chains=1, seed=1, progressbar=False), "posterior")
+        posterior = group(
+            fit("b_icb", log, given, draws=300, tune=200, chains=1, seed=1, progressbar=False), "posterior"
+        )
         scales.append(posterior["rho_env_scale"].quantile([0.05, 0.95]).values)
     assert scales[0][1] < scales[1][0]
 
