@@ -12,6 +12,7 @@ import pandas as pd
 
 from icb_pymc import fit, simulate
 from icb_pymc.assess.metrics import belief_error
+from icb_pymc.models.b_icb import paper
 from icb_pymc.results.inference_data import group
 
 STEPS, DRAWS = 500, 500
@@ -22,7 +23,8 @@ rows = []
 for rate in (0.05, 0.3):
     decisions = simulate(MODEL, steps=STEPS, random_seed=1, hyperparameters={"learning_rate": rate})
     options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": 1, "progressbar": False}
-    trace, as_b_icb = fit(MODEL, decisions, **options), fit("b_icb", decisions, **options)
+    trace = fit(MODEL, decisions, **options)
+    as_b_icb = fit("b_icb", decisions, paper(decisions).hyperparameters, **options)
     draws = group(trace, "posterior")["learning_rate"]
     low, high = draws.quantile([0.05, 0.95]).values
     row = {"learning rate": rate, "posterior mean": float(draws.mean()), "5%": low, "95%": high}

@@ -12,6 +12,7 @@ import pandas as pd
 
 from icb_pymc import compare, fit, simulate
 from icb_pymc.assess.metrics import belief_error
+from icb_pymc.models.b_icb import paper
 from icb_pymc.results.inference_data import group
 
 STEPS, DRAWS = 500, 500
@@ -22,7 +23,8 @@ rows = []
 for memory in (0.9, 0.99):
     decisions = simulate(MODEL, steps=STEPS, random_seed=2, hyperparameters={"memory": memory})
     options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": 2, "progressbar": False}
-    fits = {"forgetting": fit(MODEL, decisions, **options), "b_icb": fit("b_icb", decisions, **options)}
+    as_b_icb = fit("b_icb", decisions, paper(decisions).hyperparameters, **options)
+    fits = {"forgetting": fit(MODEL, decisions, **options), "b_icb": as_b_icb}
     draws = group(fits["forgetting"], "posterior")["memory"]
     low, high = draws.quantile([0.05, 0.95]).values
     row = {"memory": memory, "posterior mean": float(draws.mean()), "5%": low, "95%": high}

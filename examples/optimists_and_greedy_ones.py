@@ -13,6 +13,7 @@ import pandas as pd
 
 from icb_pymc import compare, fit, simulate
 from icb_pymc.assess.metrics import belief_error, reward_error
+from icb_pymc.models.b_icb import paper
 
 STEPS, DRAWS, SEEDS = 500, 500, 3
 # A weak first belief: the bonus has a visible effect only while the agent is uncertain.
@@ -30,7 +31,9 @@ for agent in ("sampling", "greedy", "optimistic"):
     for seed in range(SEEDS):
         decisions = simulate(agent, steps=STEPS, random_seed=seed, hyperparameters={"strength": STRENGTH})
         options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": seed, "progressbar": False}
-        fits = {name: fit(model, decisions, **options) for name, model in MODELS.items()}
+        # The models of the examples know alpha, sigma and the start of these agents.
+        known = {"b_icb": paper(decisions).hyperparameters}
+        fits = {name: fit(model, decisions, known.get(model), **options) for name, model in MODELS.items()}
         scores = compare(fits)
         for name, trace in fits.items():
             row = {"agent": agent, "model": name, "belief error": belief_error(trace)}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from icb_pymc import compare, fit, register, simulate
 from icb_pymc.assess.comparison import compare_ahead
+from icb_pymc.models.b_icb import paper
 
 STEPS, DRAWS = 500, 500
 FOLDER = Path(__file__).parent / "models"
@@ -26,7 +27,9 @@ RULES = {
 # %%
 decisions = simulate("delta_rule", steps=STEPS, random_seed=3, hyperparameters={"learning_rate": 0.5})
 options = {"draws": DRAWS, "tune": DRAWS, "chains": 2, "random_seed": 3, "progressbar": False}
-traces = {name: fit(model, decisions, **options) for name, model in RULES.items()}
+# The models of the examples know alpha, sigma and the start of these agents.
+known = {"b_icb": paper(decisions).hyperparameters}
+traces = {name: fit(model, decisions, known.get(model), **options) for name, model in RULES.items()}
 
 # %%
 print("choices left out one at a time")

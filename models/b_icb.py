@@ -8,6 +8,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
+from icb_pymc.data.standardisation import contrast_spread, mean_square
 from icb_pymc.declare import (
     GaussianBelief,
     Preset,
@@ -17,46 +18,63 @@ from icb_pymc.declare import (
     hyperparameter,
     learn,
     specify,
-    starting_belief,
     true_preferences,
 )
 from icb_pymc.errors import InputError
 
-# Prior mean and standard deviation of log s.
-STRENGTH = (float(np.log(10)), 1.5)
+# Median of the scale tau of rho_env, in log-odds per typical difference between two candidates, and the standard
+# deviation of its logarithm.
+SCALE = (1.6, 0.5)
+# The same of sigma, the standard deviation of a reward, in log-odds.
+SIGMA = (1.0, 1.0)
+# Scale of the half-normal prior of s, as a share of the information in the log. This and SCALE were chosen on simulated
+# logs; examples/reward_and_strength.py measures errors and coverage on others.
+STRENGTH_SHARE = 0.15
 
 
 def b_icb(
     decisions: xr.Dataset,
     *,
-    sigma: Any = 0.10,
-    alpha: Any = 20.0,
-    rho_env_mean: Any = None,
+    alpha: Any = 1.0,
+    sigma: Any = None,
+    rho_env_mean: Any = 0.0,
+    rho_env_scale: Any = None,
     rho_env_covariance: Any = None,
-    start_mean: Any = None,
+    start_mean: Any = 0.0,
     strength: Any = None,
+    information: Any = None,
     start_covariance: Any = None,
 ) -> pm.Model:
-    """r_t ~ N(<rho_env, x_t[a_t]>, sigma^2), beta_{t+1} by equation 1, rho_t ~ N(mu_t, Sigma_t), a_t by softmax.
+    r"""r_t ~ N(<rho_env, x_t[a_t]>, sigma^2), beta_{t+1} by equation 1, rho_t ~ N(mu_t, Sigma_t), a_t by softmax.
+
+    Any number may also be given as a distribution, such as ``pm.HalfNormal.dist(1)``, or as an expression of variables
+    of the model in whose context this is called.
 
     Parameters
     ----------
     decisions : Dataset
         Decisions, or arrivals to simulate.
-    sigma : number
-        Standard deviation of a reward. Like alpha, `start_mean` and `strength` it may be a distribution, such as
-        ``pm.HalfNormal.dist(1)``, or an expression of variables of the model in whose context this is called.
     alpha : number
-        Inverse temperature of the softmax.
-    rho_env_mean : number or vector, optional
-        Mean of the Gaussian prior of rho_env; -1/k by default.
+        Inverse temperature of the softmax; with alpha = 1 weights are log-odds per unit of the feature.
+    sigma : number, optional
+        Standard deviation of a reward, and of what the agent draws from its belief. Learnt by default: alpha sigma is
+        log-normal with median 1 log-odds, and a factor of 2.7 either way at one standard deviation.
+    rho_env_mean : number or vector
+        Centre of the Gaussian prior of rho_env.
+    rho_env_scale : number, optional
+        tau, how far rho_env is from its centre, in log-odds per typical difference between two candidates: the standard
+        deviation of rho_env_i is tau / (alpha d_i), with d_i from `icb_pymc.data.standardisation.contrast_spread`.
+        Learnt by default, log-normal with median 1.6 and a factor of 1.6 either way at one standard deviation.
     rho_env_covariance : number, vector or matrix, optional
-        Covariance of that prior; (2/k)^2 I by default, wide for weights that sum to one.
-    start_mean : number or vector, optional
-        mu_1; -1/k by default.
+        Covariance of rho_env itself, instead of a scale.
+    start_mean : number or vector
+        mu_1.
     strength : number, optional
-        s in Sigma_1 = sigma^2 / s I: the agent begins as certain as after s observations of unit length. Log-normal by
-        default, with median 10 and a factor of 4.5 either way at one standard deviation.
+        s in Sigma_1 = sigma^2 / s diag(1 / m_i): the agent begins as certain as after s typical decisions. Half-normal
+        by default, with scale 0.15 T. See Notes.
+    information : number or vector, optional
+        m_i, what a typical decision tells about the weight of feature i: by default its mean square over all available
+        candidates. One: Sigma_1 = sigma^2 / s I, as in the paper.
     start_covariance : number, vector or matrix, optional
         Sigma_1 itself, instead of a strength.
 
@@ -64,27 +82,44 @@ def b_icb(
     -------
     pm.Model
 
+    Notes
+    -----
+    Choices show how beliefs move, not where they would arrive. An agent that learns slowly (large s) about a distant
+    rho_env makes much the same choices as one that learns quickly about a near one: after T decisions it has come the
+    share w_T = T / (T + s) of the way from mu_1 to rho_env. The prior of s is therefore a statement about that share,
+    and does not depend on the length of the log or the units of its features: w_T is above 0.77 with probability 0.95.
+    tau is learnt since under a fixed wide prior most of the volume is far from the centre, which drags s along. `fit`
+    adds two variables: ``share_learnt``, w_T averaged over directions, below about 0.8 of which rho_env is
+    extrapolated; and ``final_belief``, the mean mu_{T+1} of the belief after the reward of the last decision (which no
+    choice depends on, so that it is drawn from its prior).
+
+    If all features are multiplied by a constant, rho_env is divided by it and nothing else changes.
+
     Examples
     --------
     >>> import icb_pymc
     >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]], [0, 1])
     >>> icb_pymc.models.b_icb(decisions).free_RVs
-    [strength, rho_env, reward, rho]
-    >>> icb_pymc.models.b_icb(decisions, strength=10.0).free_RVs
+    [sigma, strength, rho_env_scale, rho_env, reward, rho]
+    >>> icb_pymc.models.b_icb(decisions, sigma=2.0, strength=10.0, rho_env_covariance=1.0).free_RVs
     [rho_env, reward, rho]
     """
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
-        alpha, sigma = hyperparameter("alpha", alpha), hyperparameter("sigma", sigma)
-        mean = hyperparameter("start_mean", -1 / features if start_mean is None else start_mean)
+        alpha = hyperparameter("alpha", alpha)
+        sigma = hyperparameter("sigma", _log_normal(SIGMA, 1 / alpha) if sigma is None else sigma)
+        mean = hyperparameter("start_mean", start_mean)
         if start_covariance is None:
-            prior = pm.LogNormal.dist(*STRENGTH) if strength is None else strength
-            initial = starting_belief(sigma, hyperparameter("strength", prior), mean)
+            prior = pm.HalfNormal.dist(STRENGTH_SHARE * decisions.sizes["time"]) if strength is None else strength
+            typical = mean_square(decisions) if information is None else information
+            root = pt.diag(sigma / pt.sqrt(hyperparameter("strength", prior) * typical * np.ones(features)))
         else:
             root = pt.linalg.cholesky(as_covariance(start_covariance, features))
-            initial = GaussianBelief(mean * pt.ones(features), root)
+        if rho_env_covariance is None:
+            scale = hyperparameter("rho_env_scale", _log_normal(SCALE) if rho_env_scale is None else rho_env_scale)
+            rho_env_covariance = (scale / (alpha * contrast_spread(decisions))) ** 2
         learn(
-            initial,
+            GaussianBelief(mean * pt.ones(features), root),
             update=partial(bayesian_update, sigma=sigma),
             act_on=GaussianBelief.draw,
             alpha=alpha,
@@ -99,19 +134,31 @@ def em_settings(decisions: xr.Dataset, hyperparameters: dict[str, Any], *, as_pu
     for name in ("strength", "start_covariance", "rho_env_covariance"):
         if hyperparameters.get(name) is not None:
             raise InputError(f"'{name}' cannot be set for EM, which estimates the strength itself; use method 'mcmc'.")
+    given = {"alpha": 1.0, "start_mean": 0.0, "rho_env_mean": 0.0} | hyperparameters
+    scale, information = given.pop("rho_env_scale", None), given.pop("information", None)
+    if not isinstance(given.get("sigma"), (int, float)):
+        raise InputError("EM does not estimate 'sigma': set it to a number, or use preset 'paper'.")
+    given["information"] = mean_square(decisions) if information is None else information
     if as_published:
-        return hyperparameters | {"least_squares": True, "as_printed": True}
-    return hyperparameters | {
-        "rho_env_variance": (2 / decisions.sizes["feature"]) ** 2,
-        "log_strength_mean": STRENGTH[0],
-        "log_strength_variance": STRENGTH[1] ** 2,
+        return given | {"least_squares": True, "as_printed": True}
+    return given | {
+        "rho_env_sd": (SCALE[0] if scale is None else scale) / (given["alpha"] * contrast_spread(decisions)),
+        "strength_scale": STRENGTH_SHARE * decisions.sizes["time"],
     }
 
 
 def paper(decisions: xr.Dataset) -> Preset:
     """The published experiments: 100 iterations of EM, each with 1,000 draws after 1,000 of burn-in."""
+    centre = -1.0 / decisions.sizes["feature"]
+    hyperparameters = {"alpha": 20.0, "sigma": 0.10, "rho_env_mean": centre, "start_mean": centre, "information": 1.0}
     sampling = {"method": "em", "iterations": 100, "draws": 1000, "tune": 1000, "kernel": "paper"}
-    return Preset({"sigma": 0.10, "alpha": 20.0}, sampling)
+    return Preset(hyperparameters, sampling)
+
+
+def _log_normal(prior: tuple[float, float], unit: Any = 1.0) -> Any:
+    """A log-normal distribution from its median, in these units, and the standard deviation of its logarithm."""
+    median, log_sd = prior
+    return pm.LogNormal.dist(pt.log(median * unit), log_sd)
 
 
 specify(b_icb, paper=paper, em=em_settings)

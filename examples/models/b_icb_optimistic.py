@@ -17,7 +17,7 @@ def b_icb_optimistic(decisions: xr.Dataset, *, alpha: Any = 20.0, sigma: Any = 0
     ----------
     decisions : Dataset
     alpha, sigma, strength : number
-        As in `b_icb`, with the same priors.
+        As in `b_icb`, with the paper's values; by default the strength is log-normal with median 10.
     """
     with decisions_model(decisions) as model:
         prior = pm.LogNormal.dist(np.log(10), 1.5) if strength is None else strength

@@ -3,7 +3,7 @@
 Nothing here samples a posterior, except to check a model against its own simulations.
 
 - Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging` (is
-  it better than no change?); of a registered one: `registry_checks`.
+  it better than no change?), `extrapolation` (had the agent learnt rho_env?); of a registered one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `accounts`
   (a step, drift or no change, by evidence) and its `wording`, `power` (which change could this log have shown?),
   `metrics` (distance from a known truth).

@@ -97,6 +97,7 @@ def check(
     *,
     replicates: int = 50,
     steps: int = 25,
+    actions: int = 2,
     draws: int | None = None,
     random_seed: int | None = None,
     jobs: int | None = None,
@@ -116,7 +117,9 @@ def check(
     replicates : int
         Logs to simulate and infer from.
     steps : int
-        Decisions in each, between two candidates of three features.
+        Decisions in each, between candidates of three features.
+    actions : int
+        Candidates of each decision.
     draws : int, optional
         Posterior draws from each log; by default 400 with this package's own steps, and 200 with NUTS, whose draws are
         less autocorrelated.
@@ -148,13 +151,18 @@ def check(
     >>> result.passed  # doctest: +SKIP
     True
     """
-    for name, value, least in (("replicates", replicates, 10), ("steps", steps, 3), ("draws", draws or KEPT, KEPT)):
+    for name, value, least in (
+        ("replicates", replicates, 10),
+        ("steps", steps, 3),
+        ("actions", actions, 2),
+        ("draws", draws or KEPT, KEPT),
+    ):
         if value < least:
             raise InputError(f"{name}={value}: give at least {least}.")
     declare = find(model)
     given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
     settings(declare, given)
-    arrivals = small_arrivals(steps, seed=random_seed)
+    arrivals = small_arrivals(steps, actions, seed=random_seed)
     declared, problems = declare_both(declare, name_of(declare), arrivals, replicates, random_seed, **given)
     if declared is not None and not problems:
         problems = requirement_problems(declared)

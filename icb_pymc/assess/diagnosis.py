@@ -9,6 +9,7 @@ import xarray as xr
 
 from icb_pymc.assess.convergence import ESS_LIMIT, LEAST_DRAWS, QUANTITIES, RHAT_LIMIT, convergence, is_constant
 from icb_pymc.assess.convergence_verdict import NO_POSTERIOR, advise, judge
+from icb_pymc.assess.extrapolation import extrapolation
 from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices, has_probabilities
 from icb_pymc.assess.unchanging import AgainstUnchanging, against_unchanging
 from icb_pymc.data.times import format_time
@@ -127,6 +128,8 @@ def diagnose(trace: InferenceData) -> Diagnosis:
     worst = _worst_components(draws, components)
     verdict, converged = judge(table, worst, trace)
     advice = advise(table, acceptance, trace, converged)
+    if extrapolated := extrapolation(trace):
+        advice.append(extrapolated)
     return Diagnosis(table, worst, acceptance, components, converged, verdict, tuple(advice), *checks)
 
 

@@ -105,7 +105,7 @@ def belief_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     return float(abs(difference).sum("feature").mean("time"))
 
 
-def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> float:
+def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None, *, variable: str = "rho_env") -> float:
     """L1 distance of the estimated reward parameter from the true one (Table 3 of the paper).
 
     It is || rho_env - estimate ||_1. The estimate is the posterior mean, computed first; then estimate and truth are
@@ -116,6 +116,9 @@ def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     trace : InferenceData
     decisions : Dataset, optional
         Simulated decisions with `true_rho_env`, if they are not in the trace.
+    variable : {"rho_env", "final_belief"}
+        What estimates it: rho_env itself or, of a learner that `fit` has sampled, its belief after the last decision,
+        which is no extrapolation and holds up better where the agent does not learn by equation 1.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     Raises
     ------
     InputError
-        If the trace has no `rho_env`, or its true value is not known.
+        If the trace has no such variable, or the true value is not known.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def reward_error(trace: InferenceData, decisions: xr.Dataset | None = None) -> f
     >>> round(icb_pymc.metrics.reward_error(trace), 3)
     0.323
     """
-    estimate = _estimate(trace, "rho_env")
+    estimate = _estimate(trace, variable)
     truth = _truth(trace, "true_rho_env", decisions)
     return float(abs(unit_weights(estimate) - unit_weights(truth)).sum("feature"))
 

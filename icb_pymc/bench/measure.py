@@ -87,11 +87,15 @@ def _declared_model(model: str, kernel: str, decisions: Any) -> tuple[Callable[.
         from icb_pymc.bench import noncentred
 
         return {"nb_icb": noncentred.nb_icb_noncentred, "b_icb": noncentred.b_icb_noncentred}[model], {}
-    if model == "nb_icb":
-        from icb_pymc.models.nb_icb import paper
+    from icb_pymc.catalogue.lookup import find
+    from icb_pymc.declare.spec import spec_of
 
-        return model, paper(decisions).hyperparameters
-    return model, {"strength": 10.0}
+    paper = spec_of(find(model)).paper
+    assert paper is not None
+    given = paper(decisions).hyperparameters
+    if model == "b_icb":
+        given |= {"strength": 10.0, "rho_env_covariance": (2 / decisions.sizes["feature"]) ** 2}
+    return model, given
 
 
 def sample_until_convergence(model: str, kernel: str, steps: int, actions: int, limit: float) -> SamplerRun:

@@ -146,6 +146,7 @@ def summary(trace: Any) -> str:
     import pandas as pd
 
     from icb_pymc.assess.diagnosis import diagnose
+    from icb_pymc.assess.extrapolation import extrapolation
     from icb_pymc.assess.metrics import relative_importance
     from icb_pymc.assess.weights import log_odds_weights
     from icb_pymc.results.inference_data import group
@@ -164,11 +165,15 @@ def summary(trace: Any) -> str:
         table[f"weight at {time}"] = [f"{weight:+.2f}" for weight in weights.values[position]]
     for position, time in enumerate((first, last)):
         table[f"importance at {time}"] = [f"{share:.1%}" for share in importance.values[position]]
-    if "rho_env" in posterior:
-        table["rho_env"] = [f"{weight:+.3f}" for weight in posterior["rho_env"].mean(("chain", "draw")).values]
+    for name in ("final_belief", "rho_env"):
+        if name in posterior:
+            table[name] = [f"{weight:+.3f}" for weight in posterior[name].mean(("chain", "draw")).values]
     lines = ["weights in log-odds per standard deviation, and relative importance", table.to_string()]
+    if "share_learnt" in posterior:
+        lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
         lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
+        lines += [f"- {line}" for line in [extrapolation(trace)] if line]
     elif trace.attrs["method"] == "mcmc":
         diagnosis = diagnose(trace)
         lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")

@@ -88,6 +88,31 @@ def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
     return np.where(square > 0, np.sqrt(square), 1.0)
 
 
+def mean_square(decisions: xr.Dataset) -> np.ndarray:
+    """Mean square of each feature over all available candidates, (feature,): what observing one tells about its weight.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals without choices.
+
+    Returns
+    -------
+    array (feature,)
+        One for a feature that is always zero.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.standardisation import mean_square
+    >>> decisions = icb_pymc.from_arrays([[[1.0, 2.0], [3.0, 2.0]], [[0.0, 2.0], [2.0, 2.0]]], [0, 1])
+    >>> mean_square(decisions)
+    array([3.5, 4. ])
+    """
+    square = (decisions["context"].values[decisions["available"].values] ** 2).mean(axis=0)
+    return np.where(square > 0, square, 1.0)
+
+
 def in_user_units(weights: xr.DataArray, decisions: xr.Dataset) -> xr.DataArray:
     """Convert weights of standardised features to weights per unit of the user's features.
 

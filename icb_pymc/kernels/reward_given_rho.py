@@ -125,10 +125,10 @@ def _covariance_path(
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def belief_means(gain: Floats, start_mean: Floats, chosen_context: Floats, reward: Floats, out: Floats) -> None:
-    """μ_1..μ_T of equation 1 into ``out`` (T, k), in O(Tk): μ_{t+1} = μ_t + gain_t (r_t - <μ_t, x_t>)."""
-    T, k = chosen_context.shape
+    """μ_1, and μ_{t+1} = μ_t + gain_t (r_t - <μ_t, x_t>) for each gain, into ``out`` (gains + 1, k), in O(Tk)."""
+    k = chosen_context.shape[1]
     out[0] = start_mean
-    for t in range(T - 1):
+    for t in range(len(gain)):
         prediction_error = reward[t]
         for i in range(k):
             prediction_error -= out[t, i] * chosen_context[t, i]

@@ -6,8 +6,8 @@ Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of t
 - the semi-synthetic agents have alpha = 20 and weights around -1/k, and every algorithm is told so: its priors have
   this mean. In the sudden changes and in the history, weights have either sign, and all means are zero;
 - NB-ICB learns the scales of the first weights and of their movement, as by default;
-- B-ICB has sigma = 0.10, alpha = 20, and proper priors for the reward parameter, N(-1/k, (2/k)^2 I), and for the
-  strength of the first belief, log-normal around 10;
+- B-ICB has sigma = 0.10, and its first belief and the prior of the reward parameter are centred at -1/k; how strong
+  that belief is and how far the reward parameter is from -1/k are learnt under the model's default priors;
 - B-IRL, M-fold IRL, CP-IRL and I-SPI have alpha = 20 and the prior N(-1/k, (2/k)^2 I) for each vector of weights
   instead of an improper one; CP-IRL chooses its segments by their evidence;
 - T-REX has free weights, fitted by Adam until 100 steps bring no improvement, as in the text of the paper.
@@ -92,7 +92,7 @@ def user_algorithm(path: str) -> Algorithm:
 def algorithm(label: str, preset: str, log: Log) -> Algorithm:
     """The algorithm called `label` as it is run on `log` under a preset."""
     fit_preset = "paper" if preset == "paper" else None
-    plain = {"B-IRL": "b_irl", "I-SPI": "i_spi", "B-ICB": "b_icb"}
+    plain = {"B-IRL": "b_irl", "I-SPI": "i_spi"}
     if label == "Baseline":
         return Algorithm(label, "uniform", (("alpha", 0.0),), is_sampled=False)
     if label == "T-REX":
@@ -103,6 +103,8 @@ def algorithm(label: str, preset: str, log: Log) -> Algorithm:
         return Algorithm(label, "nb_icb")
     if label == "NB-ICB":
         return Algorithm(label, "nb_icb", preset=fit_preset, paper_centre=preset == "exact")
+    if label == "B-ICB":
+        return Algorithm(label, "b_icb", preset=fit_preset, paper_centre=preset == "exact")
     # The published prior is flat, so it has neither mean nor covariance.
     weights = () if preset == "paper" else prior_of_weights(log)
     if label in plain:

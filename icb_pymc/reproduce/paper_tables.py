@@ -18,10 +18,11 @@ FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "1
 BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
 # Measured by examples/reward_and_strength.py.
 STRENGTH_AND_REWARD = (
-    "B-ICB learns the strength of the first belief together with the reward parameter. An agent that learns slowly "
-    "about a distant reward parameter makes much the same choices as one that learns quickly about a near one. The "
-    "prior of the reward parameter has standard deviation 2/k, four times its actual distance from -1/k, so the "
-    "posterior mean lies too far out. EM as published stops while the strength is still small."
+    "B-ICB learns the strength of the first belief and the scale of the reward parameter together with the reward "
+    "parameter. An agent that learns slowly about a distant reward parameter makes much the same choices as one that "
+    "learns quickly about a near one, so the priors of the two decide between them; they are wide enough to cover "
+    "other agents too. The strength of agents that do not learn by equation 1 is overestimated, and their reward "
+    "parameter extrapolated."
 )
 # An advantage that CP-IRL has here and not in the paper.
 TRUE_SEGMENTS = (

@@ -29,7 +29,7 @@ from icb_pymc.sample.fitting import fit
 from icb_pymc.sample.quiet import quiet_pymc
 
 KNOWN_OF_AGENTS = ("alpha", "sigma", "start_mean", "rho_env_mean", "information")
-KEPT_VARIABLES = ("belief", "rho_env", "strength")
+KEPT_VARIABLES = ("belief", "rho_env", "rho_env_scale", "strength", "share_learnt", "final_belief")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")
 # A worker of a cluster may have several threads; models must be compiled in one thread at a time.
 _fit_lock = Lock()

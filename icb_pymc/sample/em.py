@@ -20,6 +20,8 @@ from icb_pymc.sample.outcome import Outcome
 EM_TUNE = 1000
 # The published code learns log s = 20 theta, so that a step of RMSprop moves it twenty times as far.
 LOG_STRENGTH_SCALE = 20.0
+# The published alpha: steps of rho_env are as large in log-odds for any other.
+PUBLISHED_ALPHA = 20.0
 
 
 class EMResult(NamedTuple):
@@ -84,13 +86,13 @@ def fit_by_em(
 def expectation_maximisation(
     decisions: xr.Dataset,
     *,
-    sigma: float = 0.10,
-    alpha: float = 20.0,
-    start_mean: float | np.ndarray | None = None,
-    rho_env_mean: float | np.ndarray | None = None,
-    rho_env_variance: float = np.inf,
-    log_strength_mean: float = 0.0,
-    log_strength_variance: float = np.inf,
+    sigma: float,
+    alpha: float,
+    start_mean: float | np.ndarray,
+    rho_env_mean: float | np.ndarray = 0.0,
+    rho_env_sd: float | np.ndarray = np.inf,
+    strength_scale: float = np.inf,
+    information: float | np.ndarray = 1.0,
     least_squares: bool = False,
     as_printed: bool = False,
     iterations: int = 100,
@@ -101,17 +103,21 @@ def expectation_maximisation(
     seed: int | None = None,
     progressbar: bool = True,
 ) -> EMResult:
-    """Alternate sampling of rewards and rho with gradient steps on rho_env and s, where Sigma_1 = sigma^2 / s I.
+    """Alternate sampling of rewards and rho with gradient steps on rho_env and s; Sigma_1 = sigma^2 / s diag(1 / m_i).
 
     Parameters
     ----------
     decisions : Dataset
     sigma, alpha : float
         Standard deviation of rewards, and inverse temperature of the softmax.
-    start_mean : float or vector, optional
-        mu_1; by default -1/k, where rho_env starts too.
-    rho_env_mean, rho_env_variance, log_strength_mean, log_strength_variance
-        Gaussian priors, whose gradients are added; flat by default.
+    start_mean : float or vector
+        mu_1, where rho_env starts too.
+    rho_env_mean, rho_env_sd : float or vector
+        Mean and standard deviations of a Gaussian prior, whose gradient is added; flat by default.
+    strength_scale : float
+        Scale of a half-normal prior of s; flat by default.
+    information : float or vector
+        m_i.
     least_squares : bool
         Set rho_env to the least-squares fit of the sampled rewards instead of a gradient step, as in the published
         experiments.
@@ -123,16 +129,18 @@ def expectation_maximisation(
         Settings of RMSprop.
     """
     validate(decisions)
-    context = np.ascontiguousarray(decisions["context"].values)
+    # Features are scaled by the roots of m_i and weights by their inverse, so that Sigma_1 is a multiple of I.
+    root = np.sqrt(information * np.ones(decisions.sizes["feature"]))
+    context = np.ascontiguousarray(decisions["context"].values / root)
     chosen = decisions["chosen"].values
     taken = np.ascontiguousarray(context[np.arange(len(chosen)), chosen])
     contrasts = choice_contrasts(context, decisions["available"].values, chosen, alpha)
     features = taken.shape[1]
-    first_mean = (-1 / features if start_mean is None else start_mean) * np.ones(features)
-    prior_mean = (-1 / features if rho_env_mean is None else rho_env_mean) * np.ones(features)
+    first_mean, prior_mean, prior_sd = start_mean * root, rho_env_mean * root, rho_env_sd * root
     rng = np.random.Generator(np.random.SFC64(seed))
     rho_env, theta = first_mean.copy(), 0.0
-    ascent_of_rho_env, ascent_of_theta = RMSprop(learning_rate, discount), RMSprop(learning_rate, discount)
+    ascent_of_rho_env = RMSprop(learning_rate * PUBLISHED_ALPHA / alpha, discount)
+    ascent_of_theta = RMSprop(learning_rate, discount)
     path = EMResult(np.empty((iterations, features)), np.empty(iterations), np.empty(iterations), np.empty(0))
     kept = np.empty((draws, *taken.shape))
     nothing = np.empty((0, *taken.shape))
@@ -145,14 +153,14 @@ def expectation_maximisation(
         if tune:
             alternate(*sampler, tune, rng, rho, nothing)
         expected = alternate(*sampler, draws, rng, rho, kept if i == iterations - 1 else nothing)
-        path.rho_env[i], path.strength[i], path.accepted[i] = rho_env, strength, expected.acceptance_rate
+        path.rho_env[i], path.strength[i], path.accepted[i] = rho_env / root, strength, expected.acceptance_rate
         if least_squares:
             rho_env = np.linalg.lstsq(taken, expected.reward, rcond=None)[0]
         else:
             gradient = taken.T @ (expected.reward - taken @ rho_env) / sigma**2
-            gradient -= (rho_env - prior_mean) / rho_env_variance
+            gradient -= (rho_env - prior_mean) / prior_sd**2
             rho_env = rho_env + ascent_of_rho_env.step(gradient)
         log_slope = strength * expected.strength_slope
-        log_slope -= (LOG_STRENGTH_SCALE * theta - log_strength_mean) / log_strength_variance
+        log_slope -= (strength / strength_scale) ** 2
         theta += float(ascent_of_theta.step(LOG_STRENGTH_SCALE * log_slope))
-    return path._replace(belief=kept)
+    return path._replace(belief=kept / root)

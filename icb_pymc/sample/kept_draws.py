@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from icb_pymc.results.kept_times import check_dtype, positions_to_keep
-from icb_pymc.sample.learner_beliefs import learnt_belief
+from icb_pymc.sample.learner_beliefs import LearntBeliefs, learnt_belief
 
 LATENTS = ("rho", "reward")
 # Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
@@ -89,7 +89,7 @@ class KeptDraws:
             total += len(self.index) * self._features * np.dtype(self.dtype).itemsize
         return total
 
-    def finish(self, posterior: xr.Dataset, belief: np.ndarray | None) -> xr.Dataset:
+    def finish(self, posterior: xr.Dataset, learnt: LearntBeliefs | None) -> xr.Dataset:
         """The posterior under the model's names at the times kept, with beliefs that were computed after sampling."""
         names = {name: str(name).removeprefix("kept_") for name in posterior.data_vars}
         posterior = posterior.rename({old: new for old, new in names.items() if old != new})
@@ -101,8 +101,13 @@ class KeptDraws:
         if not self.is_plain:
             posterior = posterior.drop_dims("time", errors="ignore")
             posterior = posterior.rename({dim: "time" for dim in posterior.dims if dim == "kept_time"})
-        if belief is not None:
-            posterior = posterior.assign(belief=(("chain", "draw", "time", "feature"), belief))
+        if learnt is not None:
+            posterior = posterior.assign(belief=(("chain", "draw", "time", "feature"), learnt.belief))
+            if learnt.final_belief is not None:
+                posterior = posterior.assign(
+                    final_belief=(("chain", "draw", "feature"), learnt.final_belief),
+                    share_learnt=(("chain", "draw"), learnt.share_learnt),
+                )
         return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior
 
     def with_positions(self, posterior: xr.Dataset) -> xr.Dataset:

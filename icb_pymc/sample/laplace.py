@@ -50,11 +50,11 @@ def fit_by_laplace(
     check_memory(kept.bytes_per_draw(model), sampling["draws"], 1)
     names = kept.declare(model)
     result = laplace_approximation(model, names, sampling["draws"], seed, kept.latents, progressbar)
-    belief = learnt_beliefs(result.draws, model, kept.index, kept.dtype)
+    learnt = learnt_beliefs(result.draws, model, kept.index, kept.dtype)
     words = "Laplace: independent draws from the Gaussian around the posterior mode"
     if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
         words += ", hyperparameters at the maximum of prior times evidence"
-    groups = {"posterior": kept.finish(result.draws, belief), "constant_data": declared_folds(model)}
+    groups = {"posterior": kept.finish(result.draws, learnt), "constant_data": declared_folds(model)}
     return Outcome(groups, words, log_evidence=result.log_evidence)
 
 

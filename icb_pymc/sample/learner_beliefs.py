@@ -1,5 +1,7 @@
 """Beliefs of a learner from posterior draws: computed once after sampling, not by a scan at each draw."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pymc as pm
 import xarray as xr
@@ -14,6 +16,25 @@ from icb_pymc.kernels.reward_given_rho import belief_means
 from icb_pymc.steps.belief_readers import belief_covariances, find_learner_sample
 
 
+class LearntBeliefs(NamedTuple):
+    """The beliefs of an agent in each posterior draw.
+
+    Attributes
+    ----------
+    belief : array (chain, draw, time, feature)
+        Means mu_t at the times that are kept.
+    final_belief : array (chain, draw, feature), optional
+        Mean mu_{T+1} after the reward of the last decision; for an agent that learns by equation 1.
+    share_learnt : array (chain, draw), optional
+        Share of the way from mu_1 to rho_env that the agent has come by then, averaged over directions:
+        tr(I - Sigma_{T+1} Sigma_1^-1) / k, since E[mu_{T+1}] = mu_1 + (I - Sigma_{T+1} Sigma_1^-1) (rho_env - mu_1).
+    """
+
+    belief: np.ndarray
+    final_belief: np.ndarray | None = None
+    share_learnt: np.ndarray | None = None
+
+
 def learnt_belief(model: pm.Model) -> TensorVariable | None:
     """The beliefs of `model`, if it has an agent that learns by prediction errors."""
     if "belief" in model.named_vars:
@@ -24,8 +45,8 @@ def learnt_belief(model: pm.Model) -> TensorVariable | None:
     return None if learner is None else parameters(learner)[0]
 
 
-def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dtype: str) -> np.ndarray | None:
-    """The means of the agent's beliefs at the positions `index`: (chain, draw, time, feature), or None.
+def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dtype: str) -> LearntBeliefs | None:
+    """The beliefs of the agent at the positions `index` and after the last decision, or None if it does not learn.
 
     Parameters
     ----------
@@ -50,22 +71,37 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     needed = [rv for rv in model.free_RVs if rv in inside]
     evaluate = compile_graph(needed, varying, on_unused_input="ignore")
     draws = [posterior[rv.name].values for rv in needed]
-    chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
-    beliefs: np.ndarray | None = None
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    beliefs: LearntBeliefs | None = None
     known: tuple[bytes, ...] | None = None
-    gain = np.empty(0)
-    for chain, draw in np.ndindex(chains, length):
-        computed = iter(evaluate(*(values[chain, draw] for values in draws)))
+    gain, share = np.empty(0), np.nan
+    for at in np.ndindex(shape):
+        computed = iter(evaluate(*(values[at] for values in draws)))
         start_mean, gain_or_root, context, reward, *sigma = (
             next(computed) if value is None else value for value in fixed
         )
         key = tuple(np.asarray(value).tobytes() for value in (gain_or_root, context, *sigma))
         if key != known:
             known = key
-            gain = belief_covariances(gain_or_root, context, float(sigma[0])).gain if is_bayesian else gain_or_root
-        path = np.empty_like(context)
+            if is_bayesian:
+                gain, share = _gains_and_share(gain_or_root, context, float(sigma[0]))
+            else:
+                gain = gain_or_root
+        path = np.empty((len(gain) + 1, context.shape[1]))
         belief_means(gain, start_mean, context, reward, path)
         if beliefs is None:
-            beliefs = np.empty((chains, length, len(index), context.shape[1]), dtype)
-        beliefs[chain, draw] = path[index]
+            beliefs = LearntBeliefs(np.empty((*shape, len(index), path.shape[1]), dtype))
+            if is_bayesian:
+                beliefs = beliefs._replace(final_belief=np.empty((*shape, path.shape[1])), share_learnt=np.empty(shape))
+        beliefs.belief[at] = path[index]
+        if beliefs.final_belief is not None and beliefs.share_learnt is not None:
+            beliefs.final_belief[at], beliefs.share_learnt[at] = path[-1], share
     return beliefs
+
+
+def _gains_and_share(start_root: np.ndarray, context: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
+    """Gains of all updates by equation 1, also of the last (time, feature), and the share that is learnt by then."""
+    # Covariances are computed up to the last decision given; a decision more gives the one after it.
+    covariances = belief_covariances(start_root, np.concatenate([context, context[-1:]]), sigma)
+    remaining = np.linalg.pinv(start_root) @ covariances.root[-1]
+    return covariances.gain, 1.0 - float((remaining**2).sum()) / len(start_root)

@@ -81,8 +81,8 @@ def sample_posterior(
             )
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
     drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
-    belief = learnt_beliefs(groups["posterior"], model, kept.index, kept.dtype)
-    groups["posterior"] = kept.finish(groups["posterior"], belief)
+    learnt = learnt_beliefs(groups["posterior"], model, kept.index, kept.dtype)
+    groups["posterior"] = kept.finish(groups["posterior"], learnt)
     groups["constant_data"] = declared_folds(model)
     groups = {name: dataset for name, dataset in groups.items() if dataset.data_vars}
     # When interrupted, PyMC returns the draws made so far without an error.

@@ -249,7 +249,7 @@ def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path,
 def test_b_icb_prints_rho_env_and_can_be_fitted_by_em(tmp_path, capsys):
     log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
     assert main(["simulate", "sampling", "--steps", "30", "-o", log]) == 0
-    short = ["--method", "em", "--iterations", "3", "--draws", "20", "--tune", "5", "--seed", "0"]
+    short = ["--preset", "paper", "--iterations", "3", "--draws", "20", "--tune", "5", "--seed", "0"]
     assert main(["fit", "b_icb", log, *short, "-o", trace]) == 0
     assert "rho_env" in capsys.readouterr().out
     assert main(["plot", "importance", trace, "-o", str(tmp_path / "importance.png")]) == 0

@@ -167,6 +167,6 @@ def test_the_estimated_size_is_that_of_the_kept_draws(declare, every, dtype, lat
     times, features, size = len(range(0, 40, every)), 4, np.dtype(dtype).itemsize
     expected = times * features * size * (2 if latents else 1)
     if declare is b_icb:
-        # Rewards at all times, rho_env and the strength, in full.
-        expected += 8 * (40 + features + 1)
+        # Rewards at all times, rho_env, its scale, sigma and the strength, in full.
+        expected += 8 * (40 + features + 3)
     assert recording.bytes_per_draw(declare(dated_decisions)) == expected

@@ -3,16 +3,24 @@
 import numpy as np
 import pymc as pm
 import pytest
+from helpers.agreement import z_scores
 from helpers.arrivals import make_arrivals
 from scipy.stats import lognorm, multivariate_normal, norm
 
-from icb_pymc import fit, simulate
+from icb_pymc import check, fit, simulate
+from icb_pymc.assess.metrics import coverage
+from icb_pymc.data.standardisation import contrast_spread, mean_square
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.gradient_ascent import RMSprop
 from icb_pymc.models import b_icb
+from icb_pymc.models.b_icb import SCALE, STRENGTH_SHARE
 from icb_pymc.results.inference_data import group
 from icb_pymc.results.traces import read_trace, write_trace
 from icb_pymc.sample.em import expectation_maximisation
+
+# What the simulated agents are like; tau and the strength are learnt.
+PAPER = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 3, "rho_env_mean": -1 / 3, "information": 1.0}
+LEARNT = {"rho_env", "rho_env_scale", "strength", "belief", "final_belief", "share_learnt"}
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +30,7 @@ def decisions():
 
 @pytest.fixture(scope="module")
 def fitted(decisions):
-    return fit("b_icb", decisions, draws=60, tune=40, chains=2, seed=4, keep_latents=True, progressbar=False)
+    return fit("b_icb", decisions, PAPER, draws=60, tune=40, chains=2, seed=4, keep_latents=True, progressbar=False)
 
 
 def beliefs_by_equation_1(decisions, start_mean, start_covariance, reward, sigma):
@@ -38,18 +46,24 @@ def beliefs_by_equation_1(decisions, start_mean, start_covariance, reward, sigma
 
 def test_the_log_density_is_the_joint_distribution_of_the_paper(decisions):
     few = decisions.isel(time=slice(0, 5))
-    sigma, alpha, strength, rng = 0.5, 2.0, 3.0, np.random.default_rng(0)
-    model = b_icb(few, sigma=sigma, alpha=alpha, strength=pm.LogNormal.dist(0.3, 0.8))
+    sigma, alpha, strength, scale, rng = 0.5, 2.0, 3.0, 1.7, np.random.default_rng(0)
+    square = few["context"].where(few["available"]) ** 2
+    m = square.mean(("time", "action")).values
+    given = {"sigma": sigma, "alpha": alpha, "rho_env_mean": 0.2, "start_mean": -1 / 3}
+    model = b_icb(few, **given, strength=pm.LogNormal.dist(0.3, 0.8))
     point = {
         "rho_env": rng.normal(size=3),
         "reward": rng.normal(size=5),
         "strength_log__": np.log(strength),
+        "rho_env_scale_log__": np.log(scale),
         "rho": rng.normal(size=(5, 3)),
     }
     taken, path = beliefs_by_equation_1(
-        few, np.full(3, -1 / 3), sigma**2 / strength * np.eye(3), point["reward"], sigma
+        few, np.full(3, -1 / 3), sigma**2 / strength * np.diag(1 / m), point["reward"], sigma
     )
-    expected = multivariate_normal(np.full(3, -1 / 3), (2 / 3) ** 2).logpdf(point["rho_env"])
+    sd = scale / (alpha * contrast_spread(few))
+    expected = norm(0.2, sd).logpdf(point["rho_env"]).sum()
+    expected += lognorm(SCALE[1], scale=SCALE[0]).logpdf(scale) + np.log(scale)
     expected += norm(taken @ point["rho_env"], sigma).logpdf(point["reward"]).sum()
     expected += lognorm(0.8, scale=np.exp(0.3)).logpdf(strength) + np.log(strength)
     expected += sum(multivariate_normal(*belief).logpdf(r) for belief, r in zip(path, point["rho"], strict=True))
@@ -60,12 +74,19 @@ def test_the_log_density_is_the_joint_distribution_of_the_paper(decisions):
 
 def test_a_fit_has_rho_env_strength_and_the_beliefs_that_follow_from_the_rewards(fitted, decisions):
     posterior = group(fitted, "posterior")
-    assert set(posterior.data_vars) == {"rho_env", "strength", "reward", "rho", "belief"}
+    assert set(posterior.data_vars) == {*LEARNT, "reward", "rho"}
     assert posterior["belief"].dims == ("chain", "draw", "time", "feature")
     one = posterior.isel(chain=1, draw=30)
     covariance = 0.01 / float(one["strength"]) * np.eye(3)
     _, path = beliefs_by_equation_1(decisions, np.full(3, -1 / 3), covariance, one["reward"].values, 0.1)
     np.testing.assert_allclose(one["belief"], [mean for mean, _ in path], atol=1e-8)
+    last, end, reward = decisions["chosen"].values[-1], path[-1], one["reward"].values[-1]
+    x = decisions["context"].values[-1, last]
+    final_covariance = np.linalg.inv(np.linalg.inv(end[1]) + np.outer(x, x) / 0.01)
+    final_mean = final_covariance @ (np.linalg.solve(end[1], end[0]) + reward * x / 0.01)
+    np.testing.assert_allclose(one["final_belief"], final_mean, atol=1e-8)
+    share = np.trace(np.eye(3) - final_covariance @ np.linalg.inv(covariance)) / 3
+    assert float(one["share_learnt"]) == pytest.approx(share)
     assert fitted.attrs["sampler"] == "utility_hmc"
     assert {"hmc_accept", "hyper_accept"} <= set(group(fitted, "sample_stats").data_vars)
     assert group(fitted, "log_likelihood")["chosen"].shape == (2, 60, 60)
@@ -73,19 +94,19 @@ def test_a_fit_has_rho_env_strength_and_the_beliefs_that_follow_from_the_rewards
 
 def test_one_core_and_two_give_the_same_draws(fitted, decisions):
     options = {"draws": 60, "tune": 40, "chains": 2, "seed": 4, "progressbar": False}
-    again = fit("b_icb", decisions, cores=2, keep_latents=True, **options)
-    for name in ("rho_env", "strength", "reward", "rho", "belief"):
+    again = fit("b_icb", decisions, PAPER, cores=2, keep_latents=True, **options)
+    for name in (*LEARNT, "reward", "rho"):
         np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted, "posterior")[name])
 
 
 def test_rewards_and_rho_are_stored_only_on_request(decisions):
     options = {"draws": 60, "tune": 40, "chains": 1, "seed": 4, "progressbar": False}
-    assert set(group(fit("b_icb", decisions, **options), "posterior").data_vars) == {"rho_env", "strength", "belief"}
+    assert set(group(fit("b_icb", decisions, PAPER, **options), "posterior").data_vars) == LEARNT
 
 
 def test_the_alternating_steps_can_be_requested_by_name(decisions):
     options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "progressbar": False}
-    result = fit("b_icb", decisions, kernel="gibbs", **options)
+    result = fit("b_icb", decisions, PAPER, kernel="gibbs", **options)
     assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel gibbs, 2 sweeps")
     stats = group(result, "sample_stats")
     assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
@@ -101,7 +122,7 @@ def unit(weights):
 
 
 def test_beliefs_and_rho_env_are_recovered_from_a_long_log(long_log):
-    result = fit("b_icb", long_log, draws=150, tune=150, chains=2, seed=1, progressbar=False)
+    result = fit("b_icb", long_log, PAPER, draws=150, tune=150, chains=2, seed=1, progressbar=False)
     mean = group(result, "posterior").mean(("chain", "draw"))
     for estimate, truth in (("belief", "true_belief"), ("rho_env", "true_rho_env")):
         error = abs(unit(mean[estimate]) - unit(long_log[truth])).sum("feature").mean()
@@ -119,7 +140,8 @@ def test_every_hyperparameter_may_be_learnt_and_one_step_samples_them_all(decisi
     from icb_pymc.steps.assign import alternating_steps
 
     swept, learner = alternating_steps(model)
-    assert {value.name for value in learner.vars} == {"sigma_log__", "alpha_log__", "start_mean", "strength_log__"}
+    names = {"sigma_log__", "alpha_log__", "start_mean", "strength_log__", "rho_env_scale_log__"}
+    assert {value.name for value in learner.vars} == names
     point = model.initial_point()
     point["rho"] = decisions["true_rho"].values
     for _ in range(30):
@@ -129,15 +151,15 @@ def test_every_hyperparameter_may_be_learnt_and_one_step_samples_them_all(decisi
 
 
 def test_a_full_start_covariance_replaces_the_strength(decisions):
-    model = b_icb(decisions, start_covariance=np.diag([0.1, 0.2, 0.3]))
-    assert {rv.name for rv in model.free_RVs} == {"rho_env", "reward", "rho"}
+    model = b_icb(decisions, start_covariance=np.diag([0.1, 0.2, 0.3]), sigma=0.1)
+    assert {rv.name for rv in model.free_RVs} == {"rho_env_scale", "rho_env", "reward", "rho"}
 
 
 @pytest.mark.parametrize(("kernel", "share_left"), [("auto", 0.95), ("paper", 0.5)])
 def test_em_approaches_rho_env_and_stores_its_path(kernel, share_left, long_log, tmp_path):
     """Slowly by gradient steps of 0.001, as in the text; fast by least squares, as in the published experiments."""
     options = {"iterations": 40, "draws": 400, "tune": 400, "seed": 0, "progressbar": False}
-    result = fit("b_icb", long_log, method="em", kernel=kernel, **options)
+    result = fit("b_icb", long_log, PAPER, method="em", kernel=kernel, **options)
     path = group(result, "em_path")
     assert path["rho_env"].dims == ("iteration", "feature")
     errors = abs(unit(path["rho_env"]) - long_log["true_rho_env"]).sum("feature")
@@ -156,7 +178,17 @@ def test_the_paper_preset_is_em_as_published(decisions):
     assert result.attrs["method"] == "em"
     assert "kernel paper" in result.attrs["sampler"]
     same = expectation_maximisation(
-        decisions, least_squares=True, as_printed=True, iterations=2, draws=5, tune=5, seed=0, progressbar=False
+        decisions,
+        sigma=0.1,
+        alpha=20.0,
+        start_mean=-1 / 3,
+        least_squares=True,
+        as_printed=True,
+        iterations=2,
+        draws=5,
+        tune=5,
+        seed=0,
+        progressbar=False,
     )
     np.testing.assert_array_equal(group(result, "em_path")["rho_env"], same.rho_env)
 
@@ -164,6 +196,8 @@ def test_the_paper_preset_is_em_as_published(decisions):
 def test_em_refuses_settings_that_it_estimates_itself_and_other_models(decisions):
     with pytest.raises(InputError, match="'strength' cannot be set for EM"):
         fit("b_icb", decisions, method="em", hyperparameters={"strength": 3.0})
+    with pytest.raises(InputError, match="EM does not estimate 'sigma'"):
+        fit("b_icb", decisions, method="em")
     with pytest.raises(InputError, match="'nb_icb' cannot be fitted by EM"):
         fit("nb_icb", decisions, method="em")
 
@@ -172,3 +206,89 @@ def test_rmsprop_divides_by_the_running_root_mean_square():
     optimiser = RMSprop(0.1, 0.9)
     assert optimiser.step(2.0) == pytest.approx(0.1 * 2 / np.sqrt(0.4))
     assert optimiser.step(1.0) == pytest.approx(0.1 / np.sqrt(0.36 + 0.1))
+
+
+def test_em_does_not_depend_on_the_units_of_features(decisions):
+    options = {"method": "em", "iterations": 3, "draws": 20, "tune": 20, "seed": 0, "progressbar": False}
+    units = np.array([10.0, 0.1, 1.0])
+    one, other = (
+        group(fit("b_icb", log, {"sigma": 2.0}, **options), "posterior")
+        for log in (decisions, decisions.assign(context=decisions["context"] * units))
+    )
+    np.testing.assert_allclose(other["belief"] * units, one["belief"], rtol=1e-6)
+    np.testing.assert_allclose(other["strength"], one["strength"])
+
+
+def test_the_default_does_not_depend_on_the_units_of_features(decisions):
+    few, units, rng = decisions.isel(time=slice(0, 6)), np.array([10.0, 0.1, 3.0]), np.random.default_rng(0)
+    point = {"rho_env": rng.normal(size=3), "reward": rng.normal(size=6), "rho": rng.normal(size=(6, 3))}
+    point |= {"sigma_log__": 0.3, "strength_log__": -0.2, "rho_env_scale_log__": 0.6}
+    scaled = point | {"rho_env": point["rho_env"] / units, "rho": point["rho"] / units}
+    density, scaled_density = (
+        b_icb(log).compile_logp(mode="FAST_COMPILE")(values)
+        for log, values in ((few, point), (few.assign(context=few["context"] * units), scaled))
+    )
+    # Seven vectors of weights change their units.
+    assert scaled_density == pytest.approx(density + 7 * np.log(units).sum())
+
+
+def test_the_prior_of_the_strength_is_a_share_of_the_log(decisions):
+    for log in (decisions, decisions.isel(time=slice(0, 20))):
+        draws = pm.draw(b_icb(log)["strength"], 4000, random_seed=0)
+        assert np.sqrt(np.mean(draws**2)) == pytest.approx(STRENGTH_SHARE * log.sizes["time"], rel=0.05)
+
+
+def test_information_is_the_mean_square_of_available_candidates(decisions):
+    square = (decisions["context"].values ** 2)[decisions["available"].values]
+    np.testing.assert_allclose(mean_square(decisions), square.mean(axis=0))
+
+
+def test_the_scale_of_rho_env_is_learnt():
+    """Of agents with a near and a distant reward parameter, as far apart as the prior of tau is wide."""
+    scales = []
+    for spread in (0.05, 0.6):
+        arrivals = make_arrivals(200, 2, 6, seed=3)
+        arrivals["true_rho_env"] = ("feature", spread * np.random.default_rng(1).standard_normal(6))
+        log = simulate("sampling", arrivals=arrivals, seed=3, hyperparameters={"strength": 4.0})
+        given = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 6, "information": 1.0}
+        posterior = group(
+            fit("b_icb", log, given, draws=300, tune=200, chains=1, seed=1, progressbar=False), "posterior"
+        )
+        scales.append(posterior["rho_env_scale"].quantile([0.05, 0.95]).values)
+    assert scales[0][1] < scales[1][0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("actions", [2, 4])
+def test_simulation_based_calibration_of_the_default(actions):
+    """All hyperparameters are learnt: sigma, the strength, and the scale of rho_env."""
+    result = check("b_icb", replicates=40, steps=25, actions=actions, draws=600, random_seed=actions, jobs=1)
+    assert result.problems == ()
+    assert result.passed, str(result)
+
+
+@pytest.mark.slow
+def test_the_engine_and_the_alternating_steps_agree_on_the_scale_of_rho_env():
+    log = simulate("sampling", arrivals=make_arrivals(15, 2, 2, seed=5), seed=5)
+    options = {"chains": 2, "seed": 1, "progressbar": False, "hyperparameters": {"sigma": 1.0}}
+    engine = group(fit("b_icb", log, draws=6000, tune=500, **options), "posterior")
+    gibbs = group(fit("b_icb", log, draws=6000, tune=500, kernel="gibbs", sweeps=3, **options), "posterior")
+    for name in ("rho_env_scale", "strength", "rho_env", "final_belief", "share_learnt"):
+        ours, theirs = (np.atleast_3d(draws[name].values) for draws in (engine, gibbs))
+        if name in ("rho_env_scale", "strength"):
+            ours, theirs = np.log(ours), np.log(theirs)
+        assert np.abs(z_scores(ours, theirs)).max() < 4.5, name
+
+
+@pytest.mark.slow
+def test_intervals_of_rho_env_cover_it_although_neither_its_scale_nor_the_strength_is_known():
+    """Ninety components of agents that differ threefold in tau and tenfold in strength."""
+    covered = []
+    for seed, (spread, strength) in enumerate([(0.1, 2.0), (0.3, 2.0), (0.1, 20.0), (0.3, 20.0), (0.2, 6.0)] * 3):
+        arrivals = make_arrivals(150, 2, 6, seed=seed)
+        arrivals["true_rho_env"] = ("feature", -1 / 6 + spread * np.random.default_rng(seed).standard_normal(6))
+        log = simulate("sampling", arrivals=arrivals, seed=seed, hyperparameters={"strength": strength})
+        given = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 6, "rho_env_mean": -1 / 6}
+        trace = fit("b_icb", log, given, draws=400, tune=200, chains=1, seed=1, log_likelihood=False, progressbar=False)
+        covered.append(coverage(trace, "rho_env", 0.9))
+    assert 0.8 < np.mean(covered) < 0.98

@@ -10,6 +10,7 @@ from icb_pymc.results.inference_data import group, group_names
 from icb_pymc.results.traces import read_trace, write_trace
 
 OPTIONS = {"draws": 12, "tune": 8, "chains": 2, "seed": 3, "progressbar": False}
+LEARNT = {"belief", "final_belief", "share_learnt", "rho_env", "rho_env_scale", "sigma", "strength"}
 OVER_TIME = {"nb_icb": ("belief", "rho"), "b_icb": ("belief", "rho", "reward")}
 
 
@@ -57,12 +58,12 @@ def test_times_may_be_given_as_words_and_in_any_order(dated_decisions):
 
 def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decisions):
     kept = group(fit(model, dated_decisions, every=10, **OPTIONS), "posterior")
-    assert set(kept.data_vars) == {"nb_icb": {"belief"}, "b_icb": {"belief", "rho_env", "strength"}}[model]
+    assert set(kept.data_vars) == {"nb_icb": {"belief"}, "b_icb": LEARNT}[model]
     assert kept.sizes["time"] == 4
 
 
 def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
-    known = {"strength": 10.0} if model == "b_icb" else {}
+    known = {"strength": 10.0, "sigma": 1.0, "rho_env_scale": 1.0} if model == "b_icb" else {}
     given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "progressbar": False}
     whole, kept = (
         group(fit(model, dated_decisions, known, **given, **options), "posterior")

@@ -52,7 +52,8 @@ def test_rho_is_integrated_out_of_nb_icb(decisions):
 
 
 def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisions):
-    result = fit("b_icb", decisions, hyperparameters={"alpha": pm.Gamma.dist(20.0, 2.0)}, **SHORT)
+    given = {"alpha": pm.Gamma.dist(20.0, 2.0), "sigma": 0.1, "information": 1.0}
+    result = fit("b_icb", decisions, given, **SHORT)
     posterior = group(result, "posterior")
     strength, alpha = (float(posterior[name].values[0, 5]) for name in ("strength", "alpha"))
     steps = np.arange(15)

@@ -76,7 +76,7 @@ def test_an_alpha_for_each_decision_is_evaluated_from_the_graph():
 
 def test_with_observed_rewards_or_observed_rho_the_other_variables_are_sampled():
     rewards = np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0])
-    with pm.observe(b_icb(DECISIONS), {"reward": rewards}) as model:
+    with pm.observe(b_icb(DECISIONS, sigma=0.1), {"reward": rewards}) as model:
         posterior = pm.draw([model["rho_env"], model["strength"]], random_seed=1)
     draws = xr.Dataset(
         {
@@ -84,7 +84,7 @@ def test_with_observed_rewards_or_observed_rho_the_other_variables_are_sampled()
             "strength": (("chain", "draw"), np.full((1, 2), posterior[1])),
         }
     )
-    belief = learnt_beliefs(draws, model, np.arange(6), "float64")[0]
+    belief = learnt_beliefs(draws, model, np.arange(6), "float64").belief[0]
     np.testing.assert_array_equal(belief[0], belief[1])
 
     with pm.observe(b_icb(DECISIONS), {"rho": np.ones((6, 2))}) as model:

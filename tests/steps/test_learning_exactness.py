@@ -120,6 +120,7 @@ def small_b_icb():
         rho_env_covariance=RHO_ENV_COVARIANCE,
         start_mean=START_MEAN,
         strength=pm.LogNormal.dist(*LOG_STRENGTH),
+        information=1.0,
     )
 
 
