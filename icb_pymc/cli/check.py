@@ -4,6 +4,7 @@ import argparse
 
 from icb_pymc.cli.options import (
     PICTURES,
+    add_json,
     add_settings,
     add_verb,
     check_output,
@@ -11,6 +12,7 @@ from icb_pymc.cli.options import (
     non_negative_integer,
     positive_integer,
     say,
+    say_json,
     write_picture,
 )
 
@@ -38,6 +40,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--jobs", type=positive_integer, help="processes (default: one per core)")
     add_settings(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -58,10 +61,15 @@ def run(options: argparse.Namespace) -> int:
         progressbar=True,
         hyperparameters=given_settings(options, find(options.model)),
     )
-    say(str(result))
+    if options.json:
+        fields = {"model": result.model, "passed": result.passed, "problems": list(result.problems)}
+        say_json(fields | {"wrong": result.wrong, "quantities": result.table})
+    else:
+        say(str(result))
     if options.output and result.table is not None:
         from icb_pymc.plots.calibration import calibration_picture
 
         write_picture(lambda: calibration_picture(result), options.output)
-        say(f"\nwritten to {options.output}")
+        if not options.json:
+            say(f"\nwritten to {options.output}")
     return 0 if result.passed else 1

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.cli.options import (
+    add_json,
     add_settings,
     add_table_columns,
     add_verb,
@@ -14,6 +15,7 @@ from icb_pymc.cli.options import (
     positive_integer,
     read_given_decisions,
     say,
+    say_json,
 )
 
 
@@ -86,6 +88,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_settings(parser)
     add_table_columns(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -101,7 +104,11 @@ def run(options: argparse.Namespace) -> int:
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
         from icb_pymc.data.standardisation import standardise
 
-        say("features are standardised; importances are per standard deviation (use --as-is to leave them as they are)")
+        if not options.json:
+            say(
+                "features are standardised; importances are per standard deviation (use --as-is to leave them as they "
+                "are)"
+            )
         decisions = standardise(decisions)
 
     from icb_pymc.results.inference_data import group
@@ -131,6 +138,9 @@ def run(options: argparse.Namespace) -> int:
     if trace.attrs["interrupted"]:
         raise KeyboardInterrupt
     write_trace(trace, options.output)
+    if options.json:
+        say_json(as_json(trace, options.output))
+        return 0
     say(summary(trace))
     has_beliefs = "belief" in group(trace, "posterior")
     say(f"\nwritten to {options.output}")
@@ -143,39 +153,68 @@ def run(options: argparse.Namespace) -> int:
 
 def summary(trace: Any) -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
-    import pandas as pd
-
-    from icb_pymc.assess.diagnosis import diagnose
     from icb_pymc.assess.extrapolation import extrapolation
-    from icb_pymc.assess.metrics import relative_importance
-    from icb_pymc.assess.weights import log_odds_weights
     from icb_pymc.results.inference_data import group
 
-    posterior = group(trace, "posterior")
+    posterior, table = group(trace, "posterior"), first_and_last(trace)
     if "belief" not in posterior:
-        rho_env = posterior["rho_env"].mean(("chain", "draw")).to_series().to_frame("rho_env")
-        return "the model has no beliefs over time; its reward parameter is\n" + rho_env.to_string(
+        return "the model has no beliefs over time; its reward parameter is\n" + table.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
         )
-    weights = log_odds_weights(trace).isel(time=[0, -1]).mean(("chain", "draw"))
-    importance = relative_importance(posterior["belief"]).isel(time=[0, -1]).mean(("chain", "draw"))
-    first, last = (str(time).partition("T")[0] for time in weights["time"].values)
-    table = pd.DataFrame(index=pd.Index(weights["feature"].values, name="feature"))
-    for position, time in enumerate((first, last)):
-        table[f"weight at {time}"] = [f"{weight:+.2f}" for weight in weights.values[position]]
-    for position, time in enumerate((first, last)):
-        table[f"importance at {time}"] = [f"{share:.1%}" for share in importance.values[position]]
-    for name in ("final_belief", "rho_env"):
-        if name in posterior:
-            table[name] = [f"{weight:+.3f}" for weight in posterior[name].mean(("chain", "draw")).values]
-    lines = ["weights in log-odds per standard deviation, and relative importance", table.to_string()]
+    formats = {name: "{:.1%}" if name.startswith("importance") else "{:+.2f}" for name in table}
+    formats |= dict.fromkeys(("final_belief", "rho_env"), "{:+.3f}")
+    shown = table.to_string(formatters={name: formats[name].format for name in table})
+    lines = ["weights in log-odds per standard deviation, and relative importance", shown]
+    if "total_movement" in posterior and posterior["total_movement"].ndim == 2:
+        low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
+        lines.append(
+            f"\nover the whole log weights moved by about {middle:.2f} log-odds per typical difference between two "
+            f"candidates (90% interval {low:.2f} to {high:.2f})"
+        )
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
         lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
         lines += [f"- {line}" for line in [extrapolation(trace)] if line]
     elif trace.attrs["method"] == "mcmc":
+        from icb_pymc.assess.diagnosis import diagnose
+
         diagnosis = diagnose(trace)
         lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
+
+
+def first_and_last(trace: Any) -> Any:
+    """Posterior means by feature: weights and importance at the first and the last time kept, and rho_env."""
+    import pandas as pd
+
+    from icb_pymc.assess.metrics import relative_importance
+    from icb_pymc.assess.weights import log_odds_weights
+    from icb_pymc.results.inference_data import group
+
+    posterior = group(trace, "posterior").mean(("chain", "draw"))
+    table = pd.DataFrame(index=pd.Index(posterior["feature"].values, name="feature"))
+    if "belief" in posterior:
+        paths = {"weight": log_odds_weights(trace), "importance": relative_importance(trace)}
+        for name, path in paths.items():
+            ends = path.isel(time=[0, -1]).mean(("chain", "draw"))
+            for time, values in zip(ends["time"].values, ends.values, strict=True):
+                table[f"{name} at {str(time).partition('T')[0]}"] = values
+    for name in ("final_belief", "rho_env"):
+        if name in posterior:
+            table[name] = posterior[name].values
+    return table
+
+
+def as_json(trace: Any, output: str) -> dict[str, Any]:
+    """What `icb fit --json` prints."""
+    from icb_pymc.assess.diagnosis import diagnose
+
+    fields = ("model", "method", "kernel", "preset", "seed", "draws", "chains", "seconds", "log_evidence")
+    result = {"output": output} | {name: trace.attrs[name] for name in fields if name in trace.attrs}
+    result["features"] = first_and_last(trace)
+    if trace.attrs["method"] == "mcmc":
+        diagnosis = diagnose(trace)
+        result |= {"converged": diagnosis.converged, "verdict": diagnosis.verdict, "advice": diagnosis.advice}
+    return result

@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_verb, check_output, non_negative_integer, positive_integer, say
+from icb_pymc.cli.options import add_json, add_verb, check_output, non_negative_integer, positive_integer, say, say_json
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,6 +25,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--seed", type=non_negative_integer, default=0, help="the same seed gives the same decisions (default: 0)"
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -38,15 +39,21 @@ def run(options: argparse.Namespace) -> int:
     if options.decisions:
         check_output(options.decisions, *SUFFIXES)
     prepared = prepare(read_raw(options.raw), options.raw)
-    say(prepared.report.to_string(index=False))
-    if prepared.transplants.attrs["synthetic"]:
-        say("\nthe patients are synthetic: this file contains no real patient")
     if options.output:
         with replacing(options.output) as temporary:
             prepared.transplants.to_csv(temporary, index=False)
-        say(f"\n{len(prepared.transplants)} transplants written to {options.output}")
     if options.decisions:
         decisions = allocation_history(options.steps, options.actions, options.seed, prepared.transplants)
         write_decisions(decisions, options.decisions)
+    synthetic = bool(prepared.transplants.attrs["synthetic"])
+    if options.json:
+        say_json({"report": prepared.report, "transplants": len(prepared.transplants), "synthetic": synthetic})
+        return 0
+    say(prepared.report.to_string(index=False))
+    if synthetic:
+        say("\nthe patients are synthetic: this file contains no real patient")
+    if options.output:
+        say(f"\n{len(prepared.transplants)} transplants written to {options.output}")
+    if options.decisions:
         say(f"\n{options.steps} decisions written to {options.decisions}")
     return 0

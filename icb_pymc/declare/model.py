@@ -100,9 +100,10 @@ def hyperparameter(name: str, value: Any) -> Any:
     >>> sigma
     0.1
     """
+    if not isinstance(value, TensorVariable) or not has_op(value, MeasurableOp):
+        return value
     model = pm.modelcontext(None)
-    is_distribution = isinstance(value, TensorVariable) and has_op(value, MeasurableOp)
-    if is_distribution and value not in model.basic_RVs:
+    if value not in model.basic_RVs:
         # A vector with one value for each feature is reported by the features' names.
         by_feature = value.type.shape == (len(model.coords.get("feature") or ()),)
         return model.register_rv(value, name, dims="feature" if by_feature else None)

@@ -6,9 +6,10 @@ import pytest
 from scipy.special import logsumexp
 
 from icb_pymc import fit, from_arrays, impact
-from icb_pymc.assess.accounts import SCALES, START_SD, Accounts, compare_accounts
+from icb_pymc.assess.accounts import SCALES, Accounts, compare_accounts
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare import WienerProcess, as_covariance, choose, decisions_model, linear_utility
+from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import from_groups, group
 
@@ -32,7 +33,7 @@ def declared(decisions, elapsed):
         belief = WienerProcess(
             "belief",
             start_mean=np.zeros(len(spread)),
-            start_covariance=as_covariance((START_SD / spread) ** 2, len(spread)),
+            start_covariance=as_covariance((WEIGHT_SD / spread) ** 2, len(spread)),
             innovation_covariance=as_covariance(1 / spread**2, len(spread)),
             elapsed=elapsed,
             dims=("time", "feature"),

@@ -114,3 +114,30 @@ def test_traces(printed):
     code, verified = printed("traces", "verify", name)
     assert code == 0
     assert verified == {"unchanged": 1, "traces": [{"name": name, "problems": []}]}
+
+
+def test_fit(printed, dated_decisions, tmp_path):
+    write_decisions(dated_decisions, tmp_path / "log.nc")
+    output = str(tmp_path / "trace.nc")
+    short = ["--draws", "30", "--tune", "30", "--chains", "2", "--seed", "0"]
+    code, result = printed("fit", "nb_icb", str(tmp_path / "log.nc"), *short, "-o", output)
+    assert (code, result["output"], result["kernel"], result["draws"]) == (0, output, "engine", 30)
+    assert isinstance(result["converged"], bool)
+    assert [row["feature"] for row in result["features"]] == list(dated_decisions["feature"].values)
+    assert {"weight_at_2001_01_01", "importance_at_2001_01_01"} <= set(result["features"][0])
+
+
+def test_check(printed, tmp_path):
+    path = write(tmp_path, "plain", PLAIN)
+    code, result = printed("check", path, "--replicates", "10", "--steps", "10", "--draws", "100", "--jobs", "1")
+    assert (code, result["passed"], result["problems"]) == (0, True, [])
+    assert {"quantity", "p_value", "ess"} <= set(result["quantities"][0])
+
+
+def test_prepare(printed, capsys, tmp_path):
+    raw = str(tmp_path / "liver.csv")
+    assert main(["synthesise", "--patients", "300", "--seed", "0", "-o", raw]) == 0
+    capsys.readouterr()
+    code, result = printed("prepare", raw)
+    assert (code, result["synthetic"]) == (0, True)
+    assert result["transplants"] > 0

@@ -18,6 +18,7 @@ def decisions():
     arrivals = make_arrivals(12, 3, 2, seed=1, share_available=0.8)
     return arrivals.assign(chosen=("time", np.argmax(arrivals["available"].values, axis=1)))
 
+
 GIVEN = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 20.0, "start_covariance": 0.1}
 
 
@@ -150,9 +151,7 @@ def test_a_gap_in_time_counts_as_more_than_one_step(decisions):
     point = nb_icb(dated, **GIVEN).initial_point()
     point["belief"] = np.concatenate([np.zeros((1, 2)), np.ones((11, 2))])
     log_density = {
-        unit: float(
-            nb_icb(dated, unit_of_time=unit, **GIVEN).compile_logp(mode="FAST_COMPILE")(point)
-        )
+        unit: float(nb_icb(dated, unit_of_time=unit, **GIVEN).compile_logp(mode="FAST_COMPILE")(point))
         for unit in (None, "1D")
     }
     # With 30 times the variance, the square of the jump over the gap counts a thirtieth.

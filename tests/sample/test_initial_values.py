@@ -20,4 +20,6 @@ def test_chains_start_at_different_preferences_strong_enough_to_matter():
 def test_where_rho_is_the_belief_itself_the_start_is_left_to_pymc():
     arrivals = make_arrivals(5, 2, 3)
     decisions = arrivals.assign(chosen=("time", np.zeros(5, int)))
-    assert scattered_initial_values(nb_icb(decisions, **NB_ICB | {"sampling_covariance": 0.0}), decisions, 20.0, 2, seed=0) == [{}, {}]
+    assert scattered_initial_values(
+        nb_icb(decisions, **NB_ICB | {"sampling_covariance": 0.0}), decisions, 20.0, 2, seed=0
+    ) == [{}, {}]
