@@ -20,9 +20,8 @@ BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
 STRENGTH_AND_REWARD = (
     "B-ICB learns the strength of the first belief and the scale of the reward parameter together with the reward "
     "parameter. An agent that learns slowly about a distant reward parameter makes much the same choices as one that "
-    "learns quickly about a near one, so the priors of the two decide between them; they are wide enough to cover "
-    "other agents too. The strength of agents that do not learn by equation 1 is overestimated, and their reward "
-    "parameter extrapolated."
+    "learns quickly about a near one, so the priors of the two decide between them. The strength of agents "
+    "that do not learn by equation 1 is overestimated, and their reward parameter extrapolated."
 )
 # An advantage that CP-IRL has here and not in the paper.
 TRUE_SEGMENTS = (

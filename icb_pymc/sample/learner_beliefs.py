@@ -59,8 +59,11 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     if belief is None:
         return None
     is_bayesian = has_op(belief, BayesianLearning)
-    observed = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
-    graphs = graph_replace(belief.owner.inputs, observed, strict=False)
+    graphs, before = belief.owner.inputs, set(ancestors(belief.owner.inputs))
+    # Only what occurs: a replacement may rebuild variables that depend on nothing observed, whose draws would be lost.
+    observed = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs if rv in before}
+    if observed:
+        graphs = graph_replace(graphs, observed)
     free = set(model.free_RVs)
     varies = [bool(free & set(ancestors([graph]))) for graph in graphs]
     # What does not depend on the draws, such as known gains, is evaluated once.
