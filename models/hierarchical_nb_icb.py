@@ -146,12 +146,13 @@ def hierarchical_nb_icb(
 
 def deviation_spread(unit: Any, scale: Any, covariance: Any) -> Any:
     """D: diag((scale u_i)^2), where u is the unit of `log_odds_unit` and log scale ~ N(log 0.5, 1), or as given."""
+    features = pt.as_tensor(unit).type.shape[0]
     if covariance is not None:
         if scale is not None:
             raise InputError("deviation_scale and deviation_covariance both describe deviations: give one of them.")
-        return as_covariance(hyperparameter("deviation_covariance", covariance), unit.shape[0])
+        return as_covariance(hyperparameter("deviation_covariance", covariance), features)
     prior = pm.LogNormal.dist(np.log(0.5), 1.0) if scale is None else scale
-    return as_covariance((hyperparameter("deviation_scale", prior) * unit) ** 2, unit.shape[0])
+    return as_covariance((hyperparameter("deviation_scale", prior) * unit) ** 2, features)
 
 
 specify(hierarchical_nb_icb, scenario=centres_scenario)

@@ -1,14 +1,15 @@
 """Default priors in log-odds, which fit features of any scale and logs of any length.
 
 Choices tell only alpha times a weight times a difference between candidates. So the default priors speak of that
-product for a *typical difference* d_i in feature i (`contrast_spread`): a weight of 1 / (alpha d_i) changes the log-odds
-of two such candidates by one. How far weights move is stated for the whole log, not for one decision.
+product for a *typical difference* d_i in feature i (`contrast_spread`): a weight of 1 / (alpha d_i) changes the
+log-odds of two such candidates by one. How far weights move is stated for the whole log, not for one decision.
 """
 
 from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
@@ -19,10 +20,10 @@ from icb_pymc.declare.priors import is_zero
 from icb_pymc.declare.processes import as_covariance
 from icb_pymc.errors import InputError
 
-# Log-odds per typical difference: median, and standard deviation of the logarithm, of the scale of the first weights and
-# of the scale of their movement over the whole log. Chosen on simulated logs of 100, 500 and 2,000 decisions, where the
-# belief error hardly depends on either. A movement of 0.1 cannot be told from none; the few decisions of a short log
-# would allow movements without bound, which the narrower prior does not.
+# Log-odds per typical difference: median, and standard deviation of the logarithm, of the scale of the first weights
+# and of the scale of their movement over the whole log. Chosen on simulated logs of 100, 500 and 2,000 decisions, where
+# the belief error hardly depends on either. A movement of 0.1 cannot be told from none; the few decisions of a short
+# log would allow movements without bound, which the narrower prior does not.
 START = (1.5, 1.0)
 MOVEMENT = (0.5, 0.7)
 # Standard deviation of a weight where the scale is not learnt: wide, since 2.5 are odds of 12 to 1.
@@ -83,12 +84,14 @@ def first_covariance(unit: Any, scale: Any = None, covariance: Any = None) -> Te
     array([[4., 0.],
            [0., 1.]])
     """
+    # Known when the model is declared, although the unit itself varies with an alpha that is learnt.
+    features = pt.as_tensor(unit).type.shape[0]
     if covariance is not None:
         if scale is not None:
             raise InputError("start_scale and start_covariance both describe the first belief: give one of them.")
-        return as_covariance(covariance, unit.shape[0])
+        return as_covariance(covariance, features)
     prior = _around(*START) if scale is None else scale
-    return as_covariance((hyperparameter("start_scale", prior) * unit) ** 2, unit.shape[0])
+    return as_covariance((hyperparameter("start_scale", prior) * unit) ** 2, features)
 
 
 def innovations(
@@ -100,8 +103,9 @@ def innovations(
 ) -> tuple[TensorVariable, np.ndarray]:
     """Covariance of an innovation, and the time it is multiplied by: w^2 diag(u_i^2) times the share of the log.
 
-    The total movement is learnt, log w ~ N(log 0.5, 0.7^2): a weight moves by about w u_i from the first decision to the last,
-    however many there are. Time is real time where the decisions have dates, and their number where they do not.
+    The total movement is learnt, log w ~ N(log 0.5, 0.7^2): a weight moves by about w u_i from the first decision to
+    the last, however many there are. Time is real time where the decisions have dates, and their number where they do
+    not.
 
     Parameters
     ----------

@@ -89,8 +89,8 @@ class UtilityHMC(SeededStep):
     alternately about half a turn and a quarter turn of the rotation long, with a jitter of a tenth: half turns are best
     for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
-    Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning, which
-    do not depend on where they are, and in between by a random walk. The latent variables are transferred to the
+    Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
+    which do not depend on where they are, and in between by a random walk. The latent variables are transferred to the
     reference Gaussian of the proposal, so they do not hold the hyperparameters back.
 
     Parameters

@@ -32,12 +32,12 @@ def fits(decisions):
 
 
 def exact_leave_one_out(decisions):
-    """log p(a_t | all other choices) of B-IRL with one feature, on a grid of the weight: N(-1, 0.1) a priori."""
+    """log p(a_t | all other choices) of B-IRL with one feature, on a grid of the weight: N(0, 0.1) a priori."""
     weight = np.linspace(-4, 2, 4001)
     context, chosen = decisions["context"].values[:, :, 0], decisions["chosen"].values
     contrast = context[np.arange(STEPS), 1 - chosen] - context[np.arange(STEPS), chosen]
     each = -np.logaddexp(0.0, 3.0 * contrast[:, None] * weight)
-    whole = each.sum(axis=0) - 0.5 * (weight + 1) ** 2 / 0.1
+    whole = each.sum(axis=0) - 0.5 * weight**2 / 0.1
     return np.array([np.logaddexp.reduce(whole) - np.logaddexp.reduce(whole - row) for row in each])
 
 

@@ -7,7 +7,7 @@ from icb_pymc import fit, one_step_ahead, simulate
 from icb_pymc.assess.forecasts import forecasts_of
 from icb_pymc.errors import InputError
 
-NB_ICB = {"innovation_covariance": 5e-3, "sampling_covariance": 5e-3, "alpha": 5.0}
+NB_ICB = {"innovation_covariance": 5e-3, "sampling_covariance": 5e-3, "alpha": 5.0, "start_covariance": 5e-3}
 
 
 @pytest.fixture(scope="module")

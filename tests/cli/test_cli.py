@@ -237,7 +237,8 @@ def test_hyperparameters_are_learnt_where_the_command_line_asks_for_it(tmp_path,
     log, trace = str(tmp_path / "log.nc"), str(tmp_path / "trace.nc")
     assert main(["simulate", "stepping", "--steps", "30", "-o", log]) == 0
     short = ["--draws", "20", "--tune", "5", "--chains", "2", "--seed", "0", "-o", trace]
-    assert main(["fit", "nb_icb", log, *short, "--learn", "alpha", "--learn", "innovation_covariance"]) == 0
+    learnt = ["--set", "innovation_covariance=0.01", "--learn", "alpha", "--learn", "innovation_covariance"]
+    assert main(["fit", "nb_icb", log, *short, *learnt]) == 0
     posterior = group(read_trace(trace), "posterior")
     assert {"alpha", "innovation_covariance", "belief"} <= set(posterior.data_vars)
     assert (posterior["alpha"].std() > 0).item()

@@ -220,12 +220,12 @@ def test_choices_by_a_user_defined_rule_have_a_likelihood_too(few):
 def test_the_posterior_of_a_thompson_sampling_agent_is_that_of_b_icb_with_known_strength():
     decisions = simulate("sampling", arrivals=ARRIVALS, seed=4)
     options = {**OPTIONS, "draws": 30, "tune": 20}
-    agent, model = (
-        fit("sampling", decisions, **options),
-        fit("b_icb", decisions, hyperparameters={"strength": 0.5}, **options),
-    )
-    np.testing.assert_array_equal(group(agent, "posterior")["belief"], group(model, "posterior")["belief"])
-    assert [rv.name for rv in b_icb(decisions, strength=0.5).free_RVs] == ["rho_env", "reward", "rho"]
+    features = decisions.sizes["feature"]
+    centre = {"start_mean": -1 / features, "rho_env_mean": -1 / features, "rho_env_covariance": (2 / features) ** 2}
+    known = {"alpha": 20.0, "sigma": 0.1, "strength": decisions.sizes["time"] / 50, "information": 1.0} | centre
+    agent, model = (fit("sampling", decisions, **options), fit("b_icb", decisions, known, **options))
+    np.testing.assert_allclose(group(agent, "posterior")["belief"], group(model, "posterior")["belief"], atol=1e-9)
+    assert [rv.name for rv in b_icb(decisions, **known).free_RVs] == ["rho_env", "reward", "rho"]
 
 
 def test_a_simulation_of_b_icb_draws_the_unknowns_from_their_prior_and_stores_them():

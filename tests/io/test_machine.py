@@ -166,7 +166,10 @@ def test_the_estimated_size_is_that_of_the_kept_draws(declare, every, dtype, lat
     recording = KeptDraws(dated_decisions, every, None, dtype, latents)
     times, features, size = len(range(0, 40, every)), 4, np.dtype(dtype).itemsize
     expected = times * features * size * (2 if latents else 1)
-    if declare is b_icb:
+    if declare is nb_icb:
+        # rho is the belief itself; the scales of the first weights and of their movement, in full.
+        expected = times * features * size + 8 * 2
+    else:
         # Rewards at all times, rho_env, its scale, sigma and the strength, in full.
         expected += 8 * (40 + features + 3)
     assert recording.bytes_per_draw(declare(dated_decisions)) == expected

@@ -96,13 +96,14 @@ def test_an_interrupted_fit_says_so_and_the_command_line_writes_nothing(dated_de
 
     monkeypatch.setattr(RhoMetropolis, "step", interrupted_step)
     options = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "sweeps": 1, "seed": 1, "kernel": "gibbs"}
-    result = fit("nb_icb", dated_decisions, **options, progressbar=False)
+    result = fit("nb_icb", dated_decisions, NB_ICB, **options, progressbar=False)
     assert result.attrs["interrupted"] == 1
     assert result.attrs["draws"] == group(result, "posterior").sizes["draw"] < 50
 
     made.clear()
     dated_decisions.to_netcdf(tmp_path / "decisions.nc", engine="h5netcdf")
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    words += [word for name, value in NB_ICB.items() for word in ("--set", f"{name}={value}")]
     assert main(["fit", "nb_icb", str(tmp_path / "decisions.nc"), *words, "-o", str(tmp_path / "trace.nc")]) == 130
     assert "no incomplete file was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]

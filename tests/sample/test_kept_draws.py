@@ -58,7 +58,7 @@ def test_times_may_be_given_as_words_and_in_any_order(dated_decisions):
 
 def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decisions):
     kept = group(fit(model, dated_decisions, every=10, **OPTIONS), "posterior")
-    assert set(kept.data_vars) == {"nb_icb": {"belief"}, "b_icb": LEARNT}[model]
+    assert set(kept.data_vars) == {"nb_icb": {"belief", "start_scale", "total_movement"}, "b_icb": LEARNT}[model]
     assert kept.sizes["time"] == 4
 
 

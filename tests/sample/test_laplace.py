@@ -5,8 +5,8 @@ import pymc as pm
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
-from helpers.state_spaces import log_likelihood, probabilities
 from helpers.settings import NB_ICB
+from helpers.state_spaces import log_likelihood, probabilities
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import lognorm
 

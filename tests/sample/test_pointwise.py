@@ -69,10 +69,10 @@ def test_rho_is_integrated_out_of_b_icb_with_the_covariances_of_each_draw(decisi
 
 @pytest.mark.parametrize("model", ["b_irl", "m_fold_irl", "cp_irl", "uniform"])
 def test_models_without_rho_are_judged_by_their_beliefs(decisions, model):
-    given = {"folds": 3} if model == "m_fold_irl" else {"segments": 2, "length": 5} if model == "cp_irl" else {}
-    result = fit(model, decisions, given, **SHORT)
+    given = {"m_fold_irl": {"folds": 3}, "cp_irl": {"segments": 2, "length": 5}}.get(model, {})
+    result = fit(model, decisions, {"alpha": 1.0} | given, **SHORT)
     belief = group(result, "posterior")["belief"].values
-    expected = log_softmax_of_chosen(decisions, belief, 20.0)
+    expected = log_softmax_of_chosen(decisions, belief, 1.0)
     np.testing.assert_allclose(group(result, "log_likelihood")["chosen"], expected, atol=1e-9)
 
 
@@ -80,7 +80,7 @@ def test_i_spi_is_judged_by_its_sharpened_weights(decisions):
     result = fit("i_spi", decisions, hyperparameters={"reading": "sharpening"}, **SHORT)
     rho_env = group(result, "posterior")["rho_env"].values
     rho = np.linspace(0, 1, 15)[:, None] * rho_env[:, :, None, :]
-    expected = log_softmax_of_chosen(decisions, rho, 20.0)
+    expected = log_softmax_of_chosen(decisions, rho, 1.0)
     np.testing.assert_allclose(group(result, "log_likelihood")["chosen"], expected, atol=1e-9)
 
 

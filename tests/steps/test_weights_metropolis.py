@@ -114,10 +114,10 @@ def test_proposals_have_the_scale_of_the_paper_at_either_alpha(decisions):
         assert np.std(moves) == pytest.approx(expected, rel=0.1)
 
 
-def test_the_initial_value_is_minus_one_kth_with_either_prior(decisions):
-    for prior in ("gaussian", "flat"):
+def test_the_initial_value_is_the_mean_of_the_prior_or_minus_one_kth_without_one(decisions):
+    for prior, expected in (("gaussian", 0.0), ("flat", -0.5)):
         start = m_fold_irl(decisions, folds=1, prior=prior).initial_point()["weights"]
-        np.testing.assert_array_equal(start, np.full((1, 2), -0.5))
+        np.testing.assert_array_equal(start, np.full((1, 2), expected))
 
 
 def test_an_alpha_that_is_a_variable_is_used(decisions):

@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 
 from icb_pymc import fit
 from icb_pymc.assess.metrics import belief_error, reward_error
+from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.beliefs import constant_within
 from icb_pymc.declare.change_points import score_segments
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
@@ -49,10 +50,15 @@ def test_the_log_density_of_b_irl_is_prior_times_softmax(decisions):
     assert log_density(model, weights) == pytest.approx(expected)
 
 
-def test_the_default_prior_is_wide_around_minus_one_kth(decisions):
+def default_prior(decisions):
+    """N(0, 2.5^2) in log-odds per typical difference between two candidates."""
+    return multivariate_normal(np.zeros(FEATURES), np.diag((2.5 / (ALPHA * contrast_spread(decisions))) ** 2))
+
+
+def test_the_default_prior_is_wide_in_log_odds_and_assumes_no_sign(decisions):
     weights = np.array([[0.7, -1.2]])
     expected = log_likelihood(decisions, np.tile(weights, (STEPS, 1))).sum()
-    expected += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(weights[0])
+    expected += default_prior(decisions).logpdf(weights[0])
     assert log_density(b_irl(decisions, alpha=ALPHA), weights) == pytest.approx(expected)
 
 
@@ -69,7 +75,7 @@ def test_folds_have_separate_weights_also_if_their_number_does_not_divide_the_lo
     expected = log_likelihood(decisions, rho).sum()
     model = m_fold_irl(decisions, folds=5, alpha=ALPHA)
     np.testing.assert_array_equal(model["belief"].eval({model["weights"]: weights}), rho)
-    expected += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(weights).sum()
+    expected += default_prior(decisions).logpdf(weights).sum()
     assert log_density(model, weights) == pytest.approx(expected)
 
 
@@ -265,7 +271,7 @@ def test_the_engine_samples_the_exact_posterior_of_b_irl(decisions):
     exact = group(fit("b_irl", decisions, hyperparameters={"alpha": ALPHA}, **options), "posterior")["rho_env"]
     grid = np.stack(np.meshgrid(*[np.linspace(-5, 5, 121)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
     log_posterior = np.array([log_likelihood(decisions, np.tile(point, (STEPS, 1))).sum() for point in grid])
-    log_posterior += multivariate_normal(np.full(2, -0.5), np.eye(2)).logpdf(grid)
+    log_posterior += default_prior(decisions).logpdf(grid)
     density = np.exp(log_posterior - log_posterior.max())
     density /= density.sum()
     mean = density @ grid
