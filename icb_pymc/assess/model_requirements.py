@@ -9,9 +9,9 @@ import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 from pytensor.gradient import DisconnectedInputError, NullTypeGradError
 
-from icb_pymc.data.schema import MODEL_DIMS
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.sample.declared import not_a_model, shape_problems
 from icb_pymc.sample.simulation import dims_of, draw_decisions
 
 # Draws of the prior at which log-densities are evaluated.
@@ -59,7 +59,7 @@ def declare_both(
     simulated = _try("arrivals (a dataset without 'chosen')", declare, arrivals, hyperparameters)
     if not isinstance(simulated, pm.Model):
         return None, [simulated]
-    problems = [f"in the simulation, {problem}" for problem in _shape_problems(simulated)]
+    problems = [f"in the simulation, {problem}" for problem in shape_problems(simulated)]
     if problems:
         return None, problems
     try:
@@ -71,7 +71,7 @@ def declare_both(
     if not isinstance(inferred, pm.Model):
         return None, [inferred]
     declared = Declared(simulated, inferred, drawn, decisions)
-    return declared, _shape_problems(inferred)
+    return declared, shape_problems(inferred)
 
 
 def requirement_problems(declared: Declared) -> list[str]:
@@ -93,23 +93,8 @@ def _try(what: str, declare: Declare, data: xr.Dataset, hyperparameters: dict[st
     except Exception as error:
         return f"it cannot be declared for {what}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
     if not isinstance(model, pm.Model):
-        return f"it returns {type(model).__name__}, not a pm.Model: end it with `return model`."
+        return not_a_model(model)
     return model
-
-
-def _shape_problems(model: pm.Model) -> list[str]:
-    problems = []
-    for name, expected in MODEL_DIMS.items():
-        if name in model.named_vars:
-            dims = tuple(model.named_vars_to_dims.get(name) or ())
-            if dims != expected:
-                actual = f"has dims {dims}" if dims else "has no dims"
-                problems.append(f"`{name}` {actual}, expected {expected}.")
-    if "chosen" not in model.named_vars:
-        problems.append("there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`.")
-    if not {"belief", "rho_env"} & set(model.named_vars):
-        problems.append("there is neither `belief` nor `rho_env`: name what the model estimates, by pm.Deterministic.")
-    return problems
 
 
 def _observation_problems(declared: Declared) -> list[str]:

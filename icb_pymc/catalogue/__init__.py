@@ -2,6 +2,7 @@
 
 How a model is declared belongs to `declare`; how it is fitted to `sample`.
 
-- `lookup`: models by name, and their hyperparameters. `model_files`: user-defined models in files.
+- `lookup`: models by name, and their hyperparameters. `hyperparameter_values`: values that are refused.
+- `model_files`: user-defined models in files.
 - `model_template`: the file that `icb new` writes.
 """

@@ -7,13 +7,14 @@ entry points of the group ``icb_pymc.models``; a function or a file of your own 
 import ast
 import difflib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from icb_pymc.catalogue.hyperparameter_values import check_value
 from icb_pymc.catalogue.model_files import first_parameter, load_model
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
@@ -166,7 +167,8 @@ def settings(declare: Declare, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the model has no hyperparameter of a given name, or if one without a default is not given.
+        If the model has no hyperparameter of a given name, one without a default is not given, or a value cannot be
+        meant (see `check_value`).
 
     Examples
     --------
@@ -174,16 +176,31 @@ def settings(declare: Declare, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> settings(stepping, {"alpha": 5.0})
     {'step_at': 0.5, 'alpha': 5.0, 'sigma': 0.1}
     """
-    defaults = {name: parameter.default for name, parameter in hyperparameters_of(declare).items()}
-    unknown = sorted(set(given) - set(defaults))
-    if unknown:
-        known = ", ".join(defaults) or "none"
-        raise InputError(f"'{name_of(declare)}' has no hyperparameter '{unknown[0]}'; it has {known}.")
-    complete = defaults | dict(given)
+    check_names(declare, given)
+    parameters = hyperparameters_of(declare)
+    for name, value in given.items():
+        check_value(name, value, parameters[name])
+    complete = {name: parameter.default for name, parameter in parameters.items()} | dict(given)
     missing = [name for name, value in complete.items() if value is inspect.Parameter.empty]
     if missing:
         raise InputError(f"'{name_of(declare)}' needs a value for its hyperparameter '{missing[0]}'.")
     return complete
+
+
+def check_names(declare: Declare, names: Iterable[str]) -> None:
+    """Raise `InputError` if the model has no hyperparameter of one of these names.
+
+    Examples
+    --------
+    >>> from icb_pymc.models.agents import stepping
+    >>> check_names(stepping, ["alpha", "sigma"])
+    """
+    known = hyperparameters_of(declare)
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise InputError(
+            f"'{name_of(declare)}' has no hyperparameter '{unknown[0]}'; it has {', '.join(known) or 'none'}."
+        )
 
 
 def name_of(declare: Declare) -> str:

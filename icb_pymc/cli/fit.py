@@ -94,12 +94,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Read the decisions, fit the model, write the trace, and print a summary."""
-    from icb_pymc.catalogue.lookup import find, settings
+    from icb_pymc.catalogue.lookup import check_names, find, settings
 
     check_output(options.output, ".nc")
     declare = find(options.model)
     given = given_settings(options, declare)
-    settings(declare, given | dict.fromkeys(options.learn))
+    settings(declare, given)
+    check_names(declare, options.learn)
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
         from icb_pymc.data.standardisation import standardise

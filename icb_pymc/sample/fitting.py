@@ -19,6 +19,7 @@ from icb_pymc.declare.spec import Declare, ModelSpec, Preset, bound_hyperparamet
 from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
 from icb_pymc.results.inference_data import InferenceData, from_groups
+from icb_pymc.sample.declared import check_declared
 from icb_pymc.sample.em import fit_by_em
 from icb_pymc.sample.hyperpriors import declare_with_priors, describe_priors
 from icb_pymc.sample.initial_values import scattered_initial_values
@@ -118,8 +119,8 @@ def fit(
     Raises
     ------
     InputError
-        If the model, an option or a hyperparameter is unknown, options contradict each other, the decisions are not
-        valid, or the draws would not fit into memory.
+        If the model, an option or a hyperparameter is unknown, a value cannot be meant, options contradict each other,
+        the function is no model, the decisions are not valid, or the draws would not fit into memory.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def fit(
     elif sampling["method"] == "estimate":
         outcome = fit_by_estimate(declare, decisions, bound_hyperparameters(declare) | given)
     else:
-        graph = declare_with_priors(declare, decisions, given, learn)
+        graph = check_declared(declare_with_priors(declare, decisions, given, learn), name_of(declare))
         if sampling["method"] == "laplace":
             outcome = fit_by_laplace(graph, sampling, kept, random_seed, progressbar)
         elif not graph.free_RVs:

@@ -7,7 +7,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.catalogue.lookup import name_of, settings
+from icb_pymc.catalogue.lookup import check_names, name_of, settings
 from icb_pymc.declare.graph import children
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
@@ -33,7 +33,7 @@ def declare_with_priors(
     """
     if not learn:
         return declare(decisions, **given)
-    settings(declare, dict.fromkeys(learn))
+    check_names(declare, learn)
     values = settings(declare, given)
     learnt = [name for name in learn if values[name] is not None]
     try:

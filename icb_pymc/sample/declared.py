@@ -1,0 +1,67 @@
+"""What a model's function returns, checked before sampling: a pm.Model with the names that the suite reads."""
+
+from typing import Any
+
+import pymc as pm
+
+from icb_pymc.data.schema import MODEL_DIMS
+from icb_pymc.errors import InputError
+
+
+def not_a_model(value: Any) -> str:
+    """What is wrong with a function of decisions that returned this instead of a model.
+
+    Examples
+    --------
+    >>> not_a_model(None)
+    'it returns NoneType, not a pm.Model: end it with `return model`.'
+    """
+    return f"it returns {type(value).__name__}, not a pm.Model: end it with `return model`."
+
+
+def shape_problems(model: pm.Model) -> list[str]:
+    """Which names are missing or have other dims than expected, in sentences; empty if none.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> shape_problems(pm.Model())[0]
+    'there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`.'
+    """
+    problems = []
+    for name, expected in MODEL_DIMS.items():
+        if name in model.named_vars:
+            dims = tuple(model.named_vars_to_dims.get(name) or ())
+            if dims != expected:
+                actual = f"has dims {dims}" if dims else "has no dims"
+                problems.append(f"`{name}` {actual}, expected {expected}.")
+    if "chosen" not in model.named_vars:
+        problems.append("there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`.")
+    if not {"belief", "rho_env"} & set(model.named_vars):
+        problems.append("there is neither `belief` nor `rho_env`: name what the model estimates, by pm.Deterministic.")
+    return problems
+
+
+def check_declared(model: Any, name: str) -> pm.Model:
+    """The model that a function of decisions returned; raises `InputError` if it cannot be fitted.
+
+    Parameters
+    ----------
+    model : object
+        What the function returned.
+    name : str
+        Name of the function.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    InputError
+        If it is no model, or does not name what the suite reads.
+    """
+    problems = shape_problems(model) if isinstance(model, pm.Model) else [not_a_model(model)]
+    if problems:
+        raise InputError(f"the model '{name}' cannot be fitted: {problems[0]}")
+    return model
