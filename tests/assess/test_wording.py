@@ -67,8 +67,16 @@ def test_sentences_are_signed():
 
 
 def test_decisiveness_says_whether_it_is_all_that_changed():
-    row = {"ratio": 0.5, "lower": 0.4, "upper": 0.6, "common": 0.9, "verdict": "clear"}
+    row = {"ratio": 0.5, "lower": 0.4, "upper": 0.6, "common": 0.9, "one_factor": np.nan, "verdict": "clear"}
     assert "fell by a factor of 0.50" in describe_decisiveness(row, 0.9)
     assert "all choices became less sharp" in describe_decisiveness(row, 0.9)
     assert "a common factor accounts for 30%" in describe_decisiveness(row | {"common": 0.3}, 0.9)
     assert "no clear change" in describe_decisiveness(row | {"verdict": "not clear"}, 0.9)
+
+
+def test_where_a_step_is_supported_the_probability_of_one_factor_decides_whether_all_choices_became_sharper():
+    row = {"ratio": 2.0, "lower": 1.6, "upper": 2.4, "common": 0.9, "one_factor": 0.97, "verdict": "clear"}
+    assert "all choices became sharper. That one factor multiplied all weights" in describe_decisiveness(row, 0.9)
+    assert "but not because all choices became sharper" in describe_decisiveness(row | {"one_factor": 0.05}, 0.9)
+    assert "is open (probability 50.0%)" in describe_decisiveness(row | {"one_factor": 0.5}, 0.9)
+    assert "probably rose" in describe_decisiveness(row | {"verdict": "probable"}, 0.9)
