@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from icb_pymc.data.standardisation import contrast_spread
@@ -24,8 +23,8 @@ from icb_pymc.kernels.state_space import StateSpace
 SCALES = np.geomspace(0.05, 3.0, 7)
 # Standard deviation of the logarithm of the factor by which all weights are multiplied: log 2.
 FACTOR_SD = 0.7
-# Where to look for that logarithm, and its values that are averaged over: in standard deviations around the best.
-FACTOR_RANGE, FACTOR_NODES = (-3.0, 3.0), np.linspace(-3.5, 3.5, 9)
+# Its values that are averaged over, in posterior standard deviations around its mean, and how often these are improved.
+FACTOR_NODES, MOST_ROUNDS = np.linspace(-3.5, 3.5, 9), 10
 
 
 class Cell(NamedTuple):
@@ -104,6 +103,8 @@ class Evidence:
     def __init__(self, decisions: xr.Dataset, at: int) -> None:
         self.space, self.at = unchanging_space(decisions), at
         self._multipliers: np.ndarray | None = None
+        # Where the posterior of the logarithm of the factor is: the prior, to begin with.
+        self._factor = (0.0, FACTOR_SD)
 
     def __call__(self, movement: float, step: float, log_factor: float = 0.0) -> float:
         mode = find_mode(changing_space(self.space, self.at, movement, step, log_factor), self._multipliers)
@@ -116,24 +117,26 @@ class Evidence:
             yield Cell(movement, scale, 0.0, 0.0, self(movement, scale) + log_prior)
 
     def one_factor(self, movement: float) -> Iterator[Cell]:
-        """One factor for all weights, given the scale of the drift: nodes of an even rule around the most probable."""
+        """One factor for all weights, given the scale of the drift: nodes of an even rule that covers its posterior."""
 
         def joint(log_factor: float) -> float:
             density = -0.5 * (log_factor / FACTOR_SD) ** 2 - np.log(FACTOR_SD * np.sqrt(2 * np.pi))
             return float(self(movement, 0.0, log_factor) + density)
 
-        best = minimize_scalar(
-            lambda value: -joint(value), bounds=FACTOR_RANGE, method="bounded", options={"xatol": 1e-2}
-        )
-        centre, spread, top = float(best.x), 0.1, -float(best.fun)
-        # The curvature at a distance of about one standard deviation, whichever that is.
-        for _ in range(2):
-            fall = top - 0.5 * (joint(centre - spread) + joint(centre + spread))
-            spread = float(np.clip(spread / np.sqrt(max(2 * fall, 1e-12)), 0.2 * spread, 5 * spread))
-        spread = min(spread, FACTOR_SD)
+        for _ in range(MOST_ROUNDS):
+            centre, spread = self._factor
+            nodes = centre + spread * FACTOR_NODES
+            values = np.array([joint(float(node)) for node in nodes])
+            weight = np.exp(values - logsumexp(values))
+            mean = float(weight @ nodes)
+            sd = float(np.sqrt(weight @ (nodes - mean) ** 2))
+            # The nodes of one scale of the drift serve for the next, if they still cover the posterior.
+            self._factor = mean, float(np.clip(sd, spread / 3, min(3 * spread, FACTOR_SD)))
+            if abs(mean - centre) < 0.5 * spread and 0.75 < sd / spread < 1.3:
+                break
         width = spread * float(FACTOR_NODES[1] - FACTOR_NODES[0])
-        for node in centre + spread * FACTOR_NODES:
-            yield Cell(movement, 0.0, float(node), width, joint(float(node)) + np.log(width))
+        for node, value in zip(nodes, values, strict=True):
+            yield Cell(movement, 0.0, float(node), width, float(value) + np.log(width))
 
 
 def log_sum(cells: list[Cell]) -> float:
