@@ -19,7 +19,7 @@ from icb_pymc.assess.account_models import (
     unchanging_space,
 )
 from icb_pymc.assess.weights import feature_sd
-from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction
+from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction, probability_of_flip
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.errors import InputError
@@ -47,7 +47,8 @@ class Accounts:
     steps : DataFrame
         The size of the step of each feature's weight if there was one, in log-odds per standard deviation: `step`, its
         central credible interval `step_lower` to `step_upper`, and `step_probability` of its direction; the weight just
-        before it, `step_from`, and just after it, `step_to`.
+        before it, `step_from`, and just after it, `step_to`, and the probability that these differ in sign,
+        `step_flipped`.
     draws : dict
         Draws (draw, feature) of all weights under the account of a step, per standard deviation: means `before` and
         `after` the event, and just before and after it, `step_from` and `step_to`.
@@ -226,6 +227,7 @@ def _describe_steps(
             "step_lower": float(lower),
             "step_upper": float(upper),
             "step_probability": probability_of_direction(new - old),
+            "step_flipped": probability_of_flip(old, new),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
 

@@ -21,6 +21,7 @@ from icb_pymc.assess.wording import (
     describe_impact,
     grade_of,
     probability_of_direction,
+    probability_of_flip,
 )
 from icb_pymc.data.standardisation import in_user_units
 from icb_pymc.errors import InputError, InputWarning
@@ -38,11 +39,12 @@ class Impact:
     table : DataFrame
         A row for each event and feature. `before`, `after` and `change` of the weight in log-odds per standard
         deviation of the feature, the central credible interval `lower` to `upper` of the change, and `probability` of
-        its direction; `per_unit`, the change per unit of the user's feature; `chosen_before` and `chosen_after`, how
-        often a candidate one standard deviation higher is chosen over an otherwise equal one, averaged over the window
-        and over the noise of sampling (Sigma_P) if the model has it; `importance_before`, `importance_after` and
-        `importance_change`, relative; `verdict`: clear, probable, no relevant change, not clear. Where accounts were
-        compared, also `step` and the other columns of `Accounts.steps`.
+        its direction; `flipped`, that of a change of sign; `per_unit`, the change per unit of the user's feature;
+        `chosen_before` and `chosen_after`, how often a candidate one standard deviation higher is chosen over an
+        otherwise equal one, averaged over the window and over the noise of sampling (Sigma_P) if the model has it;
+        `importance_before`, `importance_after` and `importance_change`, relative; `verdict`: clear, probable, no
+        relevant change, not clear. Where accounts were compared, also `step` and the other columns of
+        `Accounts.steps`.
     decisiveness : DataFrame
         A row for each event: the standard deviation of utility among the candidates of a decision `before` and `after`,
         its `ratio` with `lower` and `upper`, `probability` of direction and `verdict`; `common`, the share of the
@@ -219,6 +221,7 @@ def impact(
                 "lower": lower,
                 "upper": upper,
                 "probability": probability_of_direction(moved),
+                "flipped": probability_of_flip(draws["before"], draws["after"]),
                 "per_unit": moved.mean() * float(to_user.sel(feature=name)),
                 "chosen_before": float(chosen["before"].isel(event=position).sel(feature=name).mean()),
                 "chosen_after": float(chosen["after"].isel(event=position).sel(feature=name).mean()),

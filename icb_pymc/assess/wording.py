@@ -12,6 +12,8 @@ CLEAR, PROBABLE = 0.025, 0.1
 IRRELEVANT = 0.95
 # The greatest probability of no change, over all events, at which a change of a feature can be clear, and probable.
 CERTAIN_CHANGE, UNCERTAIN_CHANGE = 0.05, 0.2
+# The least probability of opposite signs before and after, for "changed its sign".
+FLIPPED = 0.95
 # From this share of the changes, or this probability, on, a change of all weights by one factor is called sharper
 # choices.
 COMMON = 0.8
@@ -26,6 +28,17 @@ def probability_of_direction(change: np.ndarray) -> float:
     0.75
     """
     return float(max(np.mean(change > 0), np.mean(change < 0)))
+
+
+def probability_of_flip(before: np.ndarray, after: np.ndarray) -> float:
+    """Probability that the sign after is the opposite of the sign before.
+
+    Examples
+    --------
+    >>> probability_of_flip(np.array([-0.1, 0.1]), np.array([0.5, 0.6]))
+    0.5
+    """
+    return float(np.mean(before * after < 0))
 
 
 def grade_of(change: np.ndarray, questions: int = 1, matters: float | None = None) -> str:
@@ -158,14 +171,14 @@ def describe_change(feature: str, row: Any, ci_prob: float) -> str:
     Examples
     --------
     >>> row = {"before": -0.2, "after": 0.9, "change": 1.1, "lower": 0.6, "upper": 1.6, "probability": 0.998,
-    ...        "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
+    ...        "flipped": 0.97, "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
     >>> print(describe_change("inr", row, 0.9)[:78], "...")
     inr: the weight rose and changed its sign, from -0.20 to +0.90 log-odds per sd ...
     """
     verb = "rose" if row["change"] > 0 else "fell"
     if row["verdict"] == "probable":
         verb = f"probably {verb}"
-    flipped = " and changed its sign" if row["before"] * row["after"] < 0 else ""
+    flipped = " and changed its sign" if row["flipped"] >= FLIPPED else ""
     return (
         f"{feature}: the weight {verb}{flipped}, from {row['before']:+.2f} to {row['after']:+.2f} log-odds per sd "
         f"({row['change']:+.2f}, {ci_prob:.0%} interval {row['lower']:+.2f} to {row['upper']:+.2f}; "
@@ -180,12 +193,13 @@ def describe_step(feature: str, row: Any, ci_prob: float) -> str:
     Examples
     --------
     >>> row = {"step_from": -0.2, "step_to": 0.9, "step": 1.1, "step_lower": 0.6, "step_upper": 1.6,
-    ...        "step_probability": 0.998, "verdict": "clear"}
+    ...        "step_probability": 0.998, "step_flipped": 0.97, "verdict": "clear"}
     >>> print(describe_step("inr", row, 0.9)[:86], "...")
     inr: the weight stepped up and changed its sign, from -0.20 to +0.90 log-odds per sd ( ...
     """
     names = {"before": "step_from", "after": "step_to", "change": "step", "lower": "step_lower"}
     names |= {"upper": "step_upper", "probability": "step_probability"}
+    names |= {"flipped": "step_flipped"}
     step = {name: row[column] for name, column in names.items()} | {"verdict": row["verdict"]}
     step |= {"chosen_before": expit(row["step_from"]), "chosen_after": expit(row["step_to"])}
     sentence = describe_change(feature, step, ci_prob)

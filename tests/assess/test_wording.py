@@ -58,12 +58,19 @@ def test_a_probability_is_never_rounded_up_to_certainty():
 
 def test_sentences_are_signed():
     row = {"before": 0.5, "after": 0.2, "change": -0.3, "lower": -0.5, "upper": -0.1, "probability": 0.97}
-    row |= {"chosen_before": 0.62, "chosen_after": 0.55, "verdict": "probable"}
+    row |= {"flipped": 0.0, "chosen_before": 0.62, "chosen_after": 0.55, "verdict": "probable"}
     sentence = describe_change("age", row, 0.9)
     assert (
         "age: the weight probably fell, from +0.50 to +0.20 log-odds per sd (-0.30, 90% interval -0.50 to" in sentence
     )
     assert "is chosen over an otherwise equal one in 55% of decisions, before in 62%." in sentence
+
+
+def test_a_change_of_sign_is_said_only_if_both_signs_are_known():
+    row = {"before": -0.07, "after": 1.1, "change": 1.17, "lower": 0.7, "upper": 1.7, "probability": 0.999}
+    row |= {"chosen_before": 0.48, "chosen_after": 0.75, "verdict": "clear"}
+    assert "changed its sign" not in describe_change("inr", row | {"flipped": 0.65}, 0.9)
+    assert "rose and changed its sign" in describe_change("inr", row | {"flipped": 0.96}, 0.9)
 
 
 def test_decisiveness_says_whether_it_is_all_that_changed():
