@@ -113,6 +113,8 @@ def describe_accounts(probability: dict[str, float], placebo: tuple[int, int] | 
     best, *others = sorted(probability, key=lambda name: -probability[name])
     rest = ", ".join(f"{words[name]} {format_probability(probability[name])}" for name in others)
     line = f"Best supported: {words[best]} (probability {format_probability(probability[best])}; {rest})."
+    if best == "drift":
+        line += " What changed did so gradually, and not by the event."
     if placebo is None:
         return line
     as_good, dates = placebo
@@ -145,11 +147,11 @@ def describe_impact(
 ) -> str:
     """The changes around one event: a sentence on each feature that changed, and a table of all.
 
-    If the best supported account is a step, sentences are about its size. If all choices became sharper, no weight
-    counts more than another did, and that is said instead.
+    If the best supported account is a step, sentences are about its size; if it is drift, they say so. If all choices
+    became sharper, no weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    describe = describe_step if account == "step" else describe_change
+    describe = {"step": describe_step, "drift": describe_drift}.get(account or "", describe_change)
     claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
     changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]
     if is_all_sharper(overall):
@@ -205,6 +207,20 @@ def describe_step(feature: str, row: Any, ci_prob: float) -> str:
     sentence = describe_change(feature, step, ci_prob)
     old, new = ("rose", "stepped up") if row["step"] > 0 else ("fell", "stepped down")
     return sentence.replace(f" {old}", f" {new}", 1)
+
+
+def describe_drift(feature: str, row: Any, ci_prob: float) -> str:
+    """A change through the event, but not by it, in a sentence.
+
+    Examples
+    --------
+    >>> row = {"before": -0.2, "after": 0.9, "change": 1.1, "lower": 0.6, "upper": 1.6, "probability": 0.998,
+    ...        "flipped": 0.5, "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
+    >>> print(describe_drift("inr", row, 0.9)[:65], "...")
+    inr: the weight drifted up, from -0.20 to +0.90 log-odds per sd ( ...
+    """
+    old, new = ("rose", "drifted up") if row["change"] > 0 else ("fell", "drifted down")
+    return describe_change(feature, row, ci_prob).replace(f" {old}", f" {new}", 1)
 
 
 def describe_decisiveness(row: Any, ci_prob: float) -> str:

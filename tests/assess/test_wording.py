@@ -1,11 +1,14 @@
 """Grades and sentences made from draws."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from icb_pymc.assess.wording import (
+    describe_accounts,
     describe_change,
     describe_decisiveness,
+    describe_impact,
     format_probability,
     grade_of,
     probability_of_direction,
@@ -64,6 +67,17 @@ def test_sentences_are_signed():
         "age: the weight probably fell, from +0.50 to +0.20 log-odds per sd (-0.30, 90% interval -0.50 to" in sentence
     )
     assert "is chosen over an otherwise equal one in 55% of decisions, before in 62%." in sentence
+
+
+def test_where_drift_is_best_supported_nothing_is_said_to_have_happened_at_the_event():
+    row = {"before": 0.42, "after": -0.16, "change": -0.58, "lower": -1.0, "upper": -0.2, "probability": 0.998}
+    row |= {"flipped": 0.5, "chosen_before": 0.6, "chosen_after": 0.46, "verdict": "clear", "per_unit": -1.2}
+    row |= {"importance_before": 0.4, "importance_after": 0.2}
+    overall = {"ratio": 1.0, "one_factor": np.nan, "verdict": "not clear"}
+    text = describe_impact("a placebo", (40, 36), pd.DataFrame([row], index=["hold"]), overall, 0.94, None, "drift")
+    assert "- hold: the weight drifted down, from +0.42 to -0.16" in text
+    accounts = describe_accounts({"step": 0.29, "drift": 0.7, "no change": 0.01}, None)
+    assert accounts.endswith("What changed did so gradually, and not by the event.")
 
 
 def test_a_change_of_sign_is_said_only_if_both_signs_are_known():
