@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_table_columns, add_verb, read_given_decisions, say
+from icb_pymc.cli.options import add_json, add_table_columns, add_verb, read_given_decisions, say, say_json
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,6 +18,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--standardise", action="store_true", help="centre and scale the features; the scaling is stored"
     )
     parser.add_argument("-o", "--output", required=True, help="file to write: .nc, .csv or .parquet")
+    add_json(parser)
     add_table_columns(parser)
     parser.set_defaults(run=run)
 
@@ -29,5 +30,8 @@ def run(options: argparse.Namespace) -> int:
 
     decisions = read_given_decisions(options.decisions, options)
     write_decisions(standardise(decisions) if options.standardise else decisions, options.output)
-    say(f"{decisions.sizes['time']} decisions written to {options.output}")
+    if options.json:
+        say_json({"output": options.output, "decisions": decisions.sizes["time"]})
+    else:
+        say(f"{decisions.sizes['time']} decisions written to {options.output}")
     return 0

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from icb_pymc.cli.options import add_verb, check_output, positive_integer, say
+from icb_pymc.cli.options import add_json, add_verb, check_output, positive_integer, say, say_json
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -27,6 +27,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--dtype", choices=["float32", "float64"], default="float32", help="precision of the draws (default: float32)"
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -45,6 +46,10 @@ def run(options: argparse.Namespace) -> int:
     shared = share(trace, draws=options.draws, every=options.every, times=times, dtype=options.dtype)
     write_trace(shared, options.output)
     before, after = (Path(path).stat().st_size for path in (options.trace, options.output))
+    if options.json:
+        sizes = {"bytes": after, "bytes_before": before}
+        say_json({"output": options.output, "kept": shared.attrs["shared"]} | sizes)
+        return 0
     say(f"kept: {shared.attrs['shared']}")
     say(f"written to {options.output} ({format_bytes(after)} instead of {format_bytes(before)})")
     return 0

@@ -3,6 +3,7 @@
 import argparse
 
 from icb_pymc.cli.options import (
+    add_json,
     add_settings,
     add_verb,
     check_output,
@@ -10,6 +11,7 @@ from icb_pymc.cli.options import (
     non_negative_integer,
     positive_integer,
     say,
+    say_json,
 )
 
 
@@ -33,6 +35,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
     add_settings(parser)
     parser.add_argument("-o", "--output", default="decisions.nc", help="file to write (default: decisions.nc)")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -63,6 +66,9 @@ def run(options: argparse.Namespace) -> int:
 
     decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, hyperparameters=given)
     write_decisions(decisions, options.output)
-    say(format_summary(summarise(decisions)))
-    say(f"\nwritten to {options.output}")
+    summary = summarise(decisions)
+    if options.json:
+        say_json({"output": options.output} | summary)
+    else:
+        say(f"{format_summary(summary)}\n\nwritten to {options.output}")
     return 0

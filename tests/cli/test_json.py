@@ -69,6 +69,16 @@ def test_show(printed, tmp_path):
     assert {"feature", "mean", "sd", "chosen_minus_others", "first_belief", "rho_env"} <= set(summary["features"][0])
 
 
+def test_simulate_convert_and_share(printed, trace_file, tmp_path):
+    log, table, small = (str(tmp_path / name) for name in ("log.nc", "log.csv", "small.nc"))
+    code, simulated = printed("simulate", "stepping", "--steps", "20", "--seed", "3", "-o", log)
+    assert (code, simulated["output"], simulated["decisions"]) == (0, log, 20)
+    assert printed("convert", log, "-o", table) == (0, {"output": table, "decisions": 20})
+    code, shared = printed("share", trace_file, "--draws", "5", "-o", small)
+    assert (code, shared["output"]) == (0, small)
+    assert shared["bytes"] < shared["bytes_before"]
+
+
 def test_diagnose_with_a_picture(printed, trace_file, tmp_path):
     code, diagnosis = printed("diagnose", trace_file, "-o", str(tmp_path / "diagnosis.png"))
     assert code == (0 if diagnosis["converged"] else 1)
