@@ -83,8 +83,8 @@ heading = [
     "no change",
 ]
 lines = ["| " + " | ".join(row) + " |" for row in [heading, ["---"] * len(heading), *rows]]
-table = f"""Verdicts of `icb_pymc.impact` on simulated logs of {STEPS} decisions among two candidates with four features,
-an event half-way, {SEEDS} logs per scenario (seeds 0 to {SEEDS - 1}). Made by `examples/four_scenarios.py`.
+table = f"""Verdicts of `icb_pymc.impact` on simulated logs of {STEPS} decisions with two candidates and four
+features, an event half-way, {SEEDS} logs per scenario (seeds 0 to {SEEDS - 1}). Made by `examples/four_scenarios.py`.
 
 {chr(10).join(lines)}
 
