@@ -28,3 +28,5 @@ DECISION_GROUPS = {"observed_data": ("chosen",), "constant_data": ("context", "a
 
 # The choices as data of a declared model: `pm.set_data` of it gives the model other choices of the same candidates.
 CHOSEN_SLOT = "chosen_slot"
+# The rewards that the log contains, NaN elsewhere, as data of a declared model.
+OBSERVED_REWARD = "observed_reward"

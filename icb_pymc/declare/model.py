@@ -14,7 +14,8 @@ from pymc.logprob.abstract import MeasurableOp
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.decisions import validate, validate_arrivals
-from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS
+from icb_pymc.data.observed_rewards import rewards_of
+from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS, OBSERVED_REWARD
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.declare.graph import context_model, has_op
 from icb_pymc.declare.processes import as_covariance
@@ -63,6 +64,8 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
         pm.Data("available", decisions["available"].values, dims=("time", "action"))
         if is_decided:
             pm.Data(CHOSEN_SLOT, decisions["chosen"].values, dims="time")
+            if not np.isnan(rewards_of(decisions)).all():
+                pm.Data(OBSERVED_REWARD, rewards_of(decisions), dims="time")
         elif "true_rho_env" in decisions:
             pm.Data("true_rho_env", decisions["true_rho_env"].values, dims="feature")
     return model
