@@ -333,5 +333,7 @@ class BeliefSample(Continuous):
             squares = (whitened**2).sum(axis=-1).reshape(value.shape[:-1])
         else:
             squares = (pt.linalg.solve(root, value - mean, b_ndim=1) ** 2).sum(axis=-1)
-        log_scale = pt.log(pt.abs(pt.linalg.det(root)))
+        determinant = pt.linalg.det(root)
+        # log |det|, but PyTensor's rewrite of that expression fails for one root for each decision.
+        log_scale = pt.log(pt.maximum(determinant, -determinant))
         return -0.5 * squares - log_scale - 0.5 * value.shape[-1] * np.log(2 * np.pi)

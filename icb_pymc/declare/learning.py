@@ -36,7 +36,7 @@ from icb_pymc.declare.model import (
     true_preferences,
     uniform_preferences,
 )
-from icb_pymc.declare.rewards import LinearReward
+from icb_pymc.declare.rewards import received_rewards
 from icb_pymc.declare.scan_over_time import scan_over_time
 
 Rule = Callable[[TensorVariable, TensorVariable], TensorVariable]
@@ -226,7 +226,7 @@ def _infer_linear(learner: Learner) -> None:
         return
     model = pm.modelcontext(None)
     taken = chosen_context()
-    reward = LinearReward("reward", learner.rho_env, taken, learner.sigma, dims="time")
+    reward = received_rewards(learner.rho_env, taken, learner.sigma)
     bonus = None
     if learner.bonus is None and learner.follows_equation_1:
         beliefs = bayesian_learning(learner.initial, taken, reward, learner.sigma)

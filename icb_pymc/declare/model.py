@@ -15,7 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.decisions import validate, validate_arrivals
 from icb_pymc.data.observed_rewards import rewards_of
-from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS, OBSERVED_REWARD
+from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS, IS_REWARD_OBSERVED, OBSERVED_REWARD
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.declare.graph import context_model, has_op
 from icb_pymc.declare.processes import as_covariance
@@ -64,8 +64,11 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
         pm.Data("available", decisions["available"].values, dims=("time", "action"))
         if is_decided:
             pm.Data(CHOSEN_SLOT, decisions["chosen"].values, dims="time")
-            if not np.isnan(rewards_of(decisions)).all():
-                pm.Data(OBSERVED_REWARD, rewards_of(decisions), dims="time")
+            reward = rewards_of(decisions)
+            if not np.isnan(reward).all():
+                # Data of a model cannot hold NaN.
+                pm.Data(OBSERVED_REWARD, np.nan_to_num(reward), dims="time")
+                pm.Data(IS_REWARD_OBSERVED, ~np.isnan(reward), dims="time")
         elif "true_rho_env" in decisions:
             pm.Data("true_rho_env", decisions["true_rho_env"].values, dims="feature")
     return model

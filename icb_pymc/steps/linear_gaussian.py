@@ -14,6 +14,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
+from icb_pymc.steps.learner_sources import find_learner
 from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
 
@@ -63,11 +64,12 @@ def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
     if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
         return None
     belief = weights if rho is None else bare(parameters(rho)[0])
-    source = find_source(model, belief) or find_sum(model, belief)
-    if source is None:
+    source = find_learner(model, belief) or find_source(model, belief) or find_sum(model, belief)
+    # Where all rewards were observed, an agent that acts on the mean of its belief has no Gaussian variables.
+    if source is None or (rho is None and not source.moves_beliefs):
         return None
     parts = LinearGaussianParts(choice, rho, source, [])
-    block = {*parts.variables, choice}
+    block = {*parts.variables, *source.observed, choice}
     for variable in parts.variables:
         is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
         if not is_plain or not set(children(model, variable)) <= block:
@@ -131,6 +133,10 @@ class LinearGaussianModel:
     def values(self, point: Point) -> Values:
         """Values of everything that the state space depends on, at a point."""
         return self._read(point)
+
+    def log_evidence(self, values: Values) -> float:
+        """The log-density of what was observed besides choices, with the Gaussian variables integrated out."""
+        return self._source.log_evidence(values)
 
     def is_same(self, one: Point, other: Point) -> bool:
         """Whether these values are the same at two points."""

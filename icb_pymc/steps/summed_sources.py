@@ -19,7 +19,7 @@ from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, transpose_roots
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, GaussianSource, ProcessSource, Values, transpose_roots
 
 # The filter stores the covariance of the whole state: with more constants than this NUTS is faster.
 MAX_CONSTANTS = 500
@@ -39,7 +39,7 @@ class ProcessPart(ProcessSource):
         return value
 
 
-class ConstantPart:
+class ConstantPart(GaussianSource):
     """A Gaussian variable that is the same at all times, of any shape."""
 
     needs_path = False
@@ -75,7 +75,7 @@ class ConstantPart:
         return np.tile(value.ravel(), (self._times, 1))
 
 
-class AgentWalksPart:
+class AgentWalksPart(GaussianSource):
     """`AgentWalks`: the state holds the deviation of each agent at its last decision; only the next decider's moves.
 
     Parameters
@@ -134,7 +134,7 @@ class AgentWalksPart:
         return blocks.reshape(self._times, -1)
 
 
-class SummedSource:
+class SummedSource(GaussianSource):
     """Beliefs loading_t state_t + offset_t, where the state has a block for each part.
 
     Parameters
