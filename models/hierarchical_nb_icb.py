@@ -107,8 +107,7 @@ def hierarchical_nb_icb(
         )
     with decisions_model(decisions) as model:
         features, dims = decisions.sizes["feature"], ("time", "feature")
-        model.add_coords({"agent": decisions["agent"].values})
-        decider = pm.Data("decider", decisions["decider"].values, dims="time")
+        decider = model["decider"]
 
         def covariance(name: str, value: Any) -> Any:
             return as_covariance(hyperparameter(name, value), features)

@@ -62,6 +62,9 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
         # Data, not constants: large constants defeat compilation caches.
         pm.Data("context", decisions[weighed].values, dims=CONTEXT_DIMS)
         pm.Data("available", decisions["available"].values, dims=("time", "action"))
+        if "decider" in decisions:
+            model.add_coords({"agent": decisions["agent"].values})
+            pm.Data("decider", decisions["decider"].values, dims="time")
         if is_decided:
             pm.Data(CHOSEN_SLOT, decisions["chosen"].values, dims="time")
             reward = rewards_of(decisions)
