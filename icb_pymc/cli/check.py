@@ -33,7 +33,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--steps", type=positive_integer, default=25, help="decisions in each log (default: 25)")
     parser.add_argument(
-        "--agents", type=positive_integer, default=0, help="agents that decide in turn (default: it is not said who does)"
+        "--agents",
+        type=positive_integer,
+        default=0,
+        help="agents that decide in turn (default: it is not said who does)",
     )
     parser.add_argument("--observed-rewards", action="store_true", help="logs contain all rewards")
     parser.add_argument(

@@ -13,7 +13,8 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         verbs,
         "plot",
         "Draw a trace: signed weights of the features over time, their relative importance over time, radars of it at "
-        "given times, the parameters in which agents differ, or how well the model's probabilities agree with the choices.",
+        "given times, the parameters in which agents differ, or how well the model's probabilities agree with the "
+        "choices.",
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
     parser.add_argument("picture", choices=["weights", "importance", "radar", "agents", "choices"], help="what to draw")

@@ -270,6 +270,41 @@ def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray
     return gaps / gaps.sum() if len(gaps) else gaps
 
 
+def own_moments(decisions: xr.Dataset, unit: str | None = None, *, as_shares: bool = True) -> np.ndarray:
+    """When each decision was made on the clock of its agent, (time,): zero at the first decision of every agent.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions that say who decided.
+    unit : str, optional
+        By default an agent's clock counts its decisions, or shows real time where decisions are dated; a unit or
+        ``"decision"`` as in `shares_of_time`.
+    as_shares : bool
+        Whether to measure in shares of the longest log of an agent, so that this one ends at one. Otherwise in units,
+        or in decisions if there is no unit.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.decisions import own_moments
+    >>> agents = ["Ada", "Bo", "Ada", "Ada", "Bo"]
+    >>> own_moments(icb_pymc.from_arrays([[[1.0], [0.0]]] * 5, [0, 1, 0, 1, 0], agent=agents))
+    array([0. , 0. , 0.5, 1. , 0.5])
+    """
+    decider, moments = decisions["decider"].values, np.zeros(decisions.sizes["time"])
+    for agent in np.unique(decider):
+        own = np.flatnonzero(decider == agent)
+        log = decisions.isel(time=own)
+        gaps = elapsed_time(log, unit)
+        if as_shares and unit is None and log["time"].dtype.kind == "M":
+            real = np.diff(log["time"].values) / np.timedelta64(1, "s")
+            gaps = np.maximum(real, 1e-3 * real.mean()) if real.any() else gaps
+        moments[own[1:]] = np.cumsum(gaps)
+    longest = moments.max(initial=0.0)
+    return moments / longest if as_shares and longest > 0 else moments
+
+
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:
     kinds = {"context": "f", "chosen": "iu", "available": "b"}
     contents = {"context": "real numbers", "chosen": "whole numbers", "available": "true or false"}

@@ -13,7 +13,9 @@ def as_rewards(reward: ArrayLike) -> np.ndarray:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"reward of decision number {_first_text(given) + 1} is not a number; correct it, or leave it empty.") from None
+        raise InputError(
+            f"reward of decision number {_first_text(given) + 1} is not a number; correct it, or leave it empty."
+        ) from None
 
 
 def check_rewards(decisions: xr.Dataset, source: str) -> None:
@@ -24,7 +26,9 @@ def check_rewards(decisions: xr.Dataset, source: str) -> None:
     if reward.dims != ("time",):
         raise InputError(f"{source}: 'reward' has dims {reward.dims}, expected ('time',).")
     if reward.dtype.kind != "f":
-        raise InputError(f"{source}: 'reward' holds {reward.dtype}, expected real numbers, NaN where none was observed.")
+        raise InputError(
+            f"{source}: 'reward' holds {reward.dtype}, expected real numbers, NaN where none was observed."
+        )
     infinite = np.isinf(reward.values)
     if infinite.any():
         raise InputError(

@@ -1,7 +1,7 @@
 """Several agents that learn, each on its own clock, from one declaration that is written for a single agent.
 
-A parameter that differs between agents is declared by `of_each_agent`. What it returns stands for the value of one agent,
-so that updates, first beliefs and rules are written as for one; `learn` puts the values of all agents in its place.
+A parameter that differs between agents is declared by `of_each_agent`. What it returns stands for the value of one
+agent, so that updates, first beliefs and rules are written as for one; `learn` puts those of all agents in its place.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,8 @@ def of_each_agent(
     centre_sd^2) and spread ~ half-normal.
 
     Declares `NAME` (agent), the values of all agents; `NAME_population`, the median of the population, in the same
-    units; `NAME_spread`, on the scale of the link; and the unknowns behind them, `NAME_centre` and `NAME_noise` (agent).
+    units; `NAME_spread`, on the scale of the link; and the unknowns behind them, `NAME_centre` and `NAME_noise`
+    (agent).
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ def of_each_agent(
     Returns
     -------
     tensor ()
-        The value of *one* agent, for use in the arguments of `learn`, which puts in those of all agents. It has no value
-        elsewhere: to use the values of all agents, take ``model[name]``.
+        The value of *one* agent, for use in the arguments of `learn`, which puts in those of all agents. It has no
+        value elsewhere: to use the values of all agents, take ``model[name]``.
 
     Raises
     ------
@@ -187,7 +188,11 @@ def vectorised(
 
 
 def scan_of_agents(
-    step: Step, sequences: Sequence[TensorVariable], states: Sequence[TensorVariable], others: int, clocks: Clocks | None
+    step: Step,
+    sequences: Sequence[TensorVariable],
+    states: Sequence[TensorVariable],
+    others: int,
+    clocks: Clocks | None,
 ) -> list[TensorVariable]:
     """`scan_over_time` of a step that is written for one agent; results (time, ...) are in the order of the log.
 

@@ -136,9 +136,10 @@ def learn(
     Notes
     -----
     Where the log contains all rewards and the agent acts on the mean, beliefs are a function of the parameters: nothing
-    else is latent, and NUTS samples the parameters. For updates by prediction errors of a `PointBelief`, `bayesian_update`
-    and `kalman_update` a gradient then takes microseconds. An agent that perceives outcomes (survival or death, coded
-    as 1 and -1) as rewards of an unknown size c is declared by an update that learns from ``c * reward``.
+    else is latent, and NUTS samples the parameters. For updates by prediction errors of a `PointBelief`,
+    `bayesian_update` and `kalman_update` a gradient then takes well below a millisecond. An agent that perceives
+    outcomes (survival or death, coded as 1 and -1) as rewards of an unknown size c is declared by an update that learns
+    from ``c * reward``.
 
     An update by prediction errors whose gains do not depend on rewards makes beliefs linear in the rewards, and the
     engine then samples the posterior. Equation 1, delta rules and forgetting are such updates; they are recognised from
@@ -327,7 +328,7 @@ def _without_rewards(
 
 
 def _infer_parameters(learner: Learner) -> None:
-    """Declare beliefs that are functions of the parameters alone, since all rewards are known, by ops with derivatives."""
+    """Declare beliefs that are functions of the parameters alone, since all rewards are known."""
     model = pm.modelcontext(None)
     taken, reward = chosen_context(), _observe_rewards(learner)
     clocks = learner.clocks or one_clock(len(model.coords["time"]))
@@ -370,10 +371,7 @@ def _infer(learner: Learner) -> None:
     model = pm.modelcontext(None)
     taken = chosen_context()
     is_known = seen_rewards(model).all()
-    if is_known:
-        reward = _observe_rewards(learner)
-    else:
-        reward = _rewards_with_noise(learner, taken)
+    reward = _observe_rewards(learner) if is_known else _rewards_with_noise(learner, taken)
     needs_noise = not acts_on_mean(learner.of_first.initial, learner.act_on)
     noise = pm.Normal("rho_noise", dims=BELIEF_DIMS) if needs_noise else pt.zeros_like(taken)
 
@@ -427,7 +425,9 @@ def _rewards_with_noise(learner: Learner, taken: TensorVariable) -> TensorVariab
 def _need_all_rewards(model: pm.Model) -> None:
     """Raise `InputError` unless the log contains every reward."""
     if is_simulated(model):
-        raise InputError("this learner says nothing about where rewards come from, so it cannot be simulated: give sigma.")
+        raise InputError(
+            "this learner says nothing about where rewards come from, so it cannot be simulated: give sigma."
+        )
     missing = np.flatnonzero(~seen_rewards(model))
     if len(missing):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Learning from known rewards as two ops with derivatives, instead of a scan: a gradient in O(T k^2) at compiled speed."""
+"""Learning from known rewards as two ops with derivatives: a gradient in O(T k^2) without a scan."""
 
 from typing import Any
 

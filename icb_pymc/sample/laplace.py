@@ -103,7 +103,10 @@ def laplace_approximation(
     }
     variables = {name: (("chain", "draw", *dims[name]), path) for name, path in kept.items()}
     coords = {dim: list(model.coords[dim]) for name in kept for dim in dims[name] if dim in model.coords}
-    return Laplace(xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords), mode.log_evidence + reader.log_evidence(values))
+    return Laplace(
+        xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords),
+        mode.log_evidence + reader.log_evidence(values),
+    )
 
 
 def most_probable_hyperparameters(

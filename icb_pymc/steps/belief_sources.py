@@ -1,4 +1,6 @@
-"""Where beliefs come from, as linear-Gaussian state spaces: a process, or weights by fold (learners: `learner_sources`).
+"""Where beliefs come from, as linear-Gaussian state spaces: a process, or weights by fold.
+
+Learners are in `learner_sources`, sums in `summed_sources`.
 
 Each source says which variables of the model it consists of, which quantities must be read from the graph, which state
 space results, and how states and noise are converted to values of the variables and back.
@@ -63,6 +65,8 @@ class BeliefSource(Protocol):
     """Observed variables, other than choices, that the source conditions on."""
     moves_beliefs: bool
     """Whether beliefs depend on its variables."""
+    order: np.ndarray | None
+    """The decisions (T,) in the order of the states, if that is not their order in the log."""
 
     def log_evidence(self, values: Values) -> float:
         """The log-density of what is `observed`, with the Gaussian variables integrated out."""
@@ -84,6 +88,7 @@ class GaussianSource:
 
     observed: Sequence[TensorVariable] = ()
     moves_beliefs = True
+    order: np.ndarray | None = None
 
     def log_evidence(self, values: Values) -> float:
         return 0.0

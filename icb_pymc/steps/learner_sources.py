@@ -25,9 +25,10 @@ from icb_pymc.steps.belief_sources import Dynamics, GaussianSource, Values
 class LearnerSource(GaussianSource):
     """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
 
-    With S_t = Sigma_t / sigma^2, G_t = sum x_s x_s' over the unobserved rewards before t, and c_t = sum x_s (r_s - <mu_1,
-    x_s>) over the observed ones, equation 1 is mu_t = mu_1 + S_t (c_t + G_t (rho_env - mu_1) + n_t), where n_t = sigma
-    sum x_s w_s over the unobserved rewards is a random walk. Its transition is the identity; that of mu_t is not.
+    With S_t = Sigma_t / sigma^2, G_t = sum x_s x_s' over the unobserved rewards before t, and c_t = sum x_s (r_s -
+    <mu_1, x_s>) over the observed ones, equation 1 is mu_t = mu_1 + S_t (c_t + G_t (rho_env - mu_1) + n_t), where
+    n_t = sigma sum x_s w_s over the unobserved rewards is a random walk. Its transition is the identity; that of mu_t
+    is not.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class LearnerSource(GaussianSource):
     def _regression(self, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The regression of observed rewards on contexts.
 
-        Returns contexts X, what the prior mean leaves of the rewards, the root L of the prior, and I + L'X'XL / sigma^2.
+        Returns contexts X, what the prior mean leaves of the rewards, the root L of the prior, and I + L'X'XL/sigma^2.
         """
         mean, root = self._rho_env_prior(values)
         hidden, known = self._rewards(values)

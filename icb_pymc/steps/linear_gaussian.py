@@ -108,6 +108,7 @@ class LinearGaussianModel:
 
     def __init__(self, model: pm.Model, parts: LinearGaussianParts, with_rho: bool = True) -> None:
         self._source, self._rho = parts.source, parts.rho
+        self.order = parts.source.order
         self.with_rho = with_rho and parts.rho is not None
         _, context, alpha, *bonus = parameters(parts.choice)[0].owner.inputs
         graphs = {
@@ -186,7 +187,8 @@ class LinearGaussianModel:
         if self.with_rho:
             assert self._rho_name is not None
             root = self._root(values, dynamics)
-            point[self._rho_name] = _beliefs(dynamics, states) + (root @ noise.sampling[:, :, None])[:, :, 0]
+            rho = _beliefs(dynamics, states) + (root @ noise.sampling[:, :, None])[:, :, 0]
+            point[self._rho_name] = rho if self.order is None else rho[np.argsort(self.order)]
         return point
 
     def to_noise(self, values: Values, dynamics: Dynamics, space: StateSpace, point: Point) -> Noise:
@@ -198,7 +200,7 @@ class LinearGaussianModel:
             assert self._rho_name is not None
             states = np.empty((len(sampling), len(space.start_mean)))
             path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
-            deviation = point[self._rho_name] - _beliefs(dynamics, states)
+            deviation = self._in_order(point[self._rho_name]) - _beliefs(dynamics, states)
             root = self._root(values, dynamics)
             sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]
         return noise._replace(sampling=np.ascontiguousarray(sampling))
@@ -206,18 +208,23 @@ class LinearGaussianModel:
     def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
         root = values["root"] if self._has_root else dynamics.covariance_root
         assert root is not None
-        return root
+        return self._in_order(root) if root.ndim == 3 else root
+
+    def _in_order(self, values: np.ndarray) -> np.ndarray:
+        """Values of all decisions (T, ...) in the order of the states."""
+        return values if self.order is None else values[self.order]
 
     def _bonus_contrasts(self, values: Values) -> np.ndarray | float:
         """The bonus of each alternative minus that of the chosen action."""
         if "bonus" not in values:
             return 0.0
-        return choice_contrasts(values["bonus"][:, :, None], values["available"], values["chosen"], 1.0).values[:, 0]
+        bonus, available, chosen = (self._in_order(values[name]) for name in ("bonus", "available", "chosen"))
+        return choice_contrasts(bonus[:, :, None], available, chosen, 1.0).values[:, 0]
 
     def _contrasts(self, values: Values) -> Contrasts:
         """Contrasts at this alpha; those at alpha = 1 are cached if nothing else in them can change."""
         if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE_INPUTS):
-            context, available, chosen = (values[name] for name in CHOICE_INPUTS)
+            context, available, chosen = (self._in_order(values[name]) for name in CHOICE_INPUTS)
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
         return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
 

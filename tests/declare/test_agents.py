@@ -10,7 +10,8 @@ from pymc.pytensorf import compile as compile_graph
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from icb_pymc import from_arrays
+from icb_pymc import check, from_arrays
+from icb_pymc.cli import main
 from icb_pymc.declare import (
     GaussianBelief,
     PointBelief,
@@ -83,34 +84,41 @@ def test_estimates_of_twenty_subjects_are_those_of_maximum_likelihood(twenty_sub
     # The centre is zero and the spread one on the scale of the link, so that the noise is the parameter itself.
     noise = [model.rvs_to_values[model[f"{name}_noise"]] for name in ("learning_rate", "alpha")]
     others = [value for value in model.value_vars if value not in noise]
-    likelihood = model.logp(vars=[model["chosen"]])
-    evaluate = compile_graph([*noise, *others], [likelihood, *pytensor.grad(likelihood, noise)])
+    (likelihood,) = model.logp(vars=[model["chosen"]], sum=False)
+    total = likelihood.sum()
+    evaluate = compile_graph([*noise, *others], [total, *pytensor.grad(total, noise), likelihood])
     zeros = [np.asarray(0.0)] * len(others)
 
     def loss(vector):
-        value, *gradient = evaluate(*np.split(vector, 2), *zeros)
+        value, *gradient, _ = evaluate(*np.split(vector, 2), *zeros)
         return -value, -np.concatenate(gradient)
 
-    bounds = [(-6, 6)] * SUBJECTS + [(-3, 4)] * SUBJECTS
-    options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-7}
-    ours = minimize(loss, np.zeros(2 * SUBJECTS), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    log_likelihood, estimates = 0.0, []
+    # A subject's likelihood may have two maxima.
+    starts = ((0.0, 0.0), (-2.0, 1.0))
+    bounds = [(-6, 6), (-3, 4)]
+    best, ours = np.full(SUBJECTS, -np.inf), np.empty((SUBJECTS, 2))
+    for start in starts:
+        options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-7}
+        found = minimize(
+            loss,
+            np.repeat(start, SUBJECTS),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.repeat(bounds, SUBJECTS, axis=0),
+            options=options,
+        )
+        each = np.bincount(twenty_subjects["decider"], evaluate(*np.split(found.x, 2), *zeros)[-1])
+        is_better = each > best
+        best[is_better], ours[is_better] = each[is_better], found.x.reshape(2, SUBJECTS).T[is_better]
     for j in range(SUBJECTS):
         own = twenty_subjects.isel(time=twenty_subjects["decider"].values == j)
         data = (own["chosen"].values, own["reward"].values)
-        searches = [
-            minimize(loss_of_subject, start, data, method="L-BFGS-B", bounds=[(-6, 6), (-3, 4)])
-            for start in ([0, 0], [-2, 1])
-        ]
-        found = min(searches, key=lambda result: result.fun)
-        estimates.append(found.x)
-        log_likelihood -= found.fun
-    assert -ours.fun == pytest.approx(log_likelihood, abs=0.01)
-    theirs = np.array(estimates).T.ravel()
-    # Where a subject's likelihood is flat, estimates of equal likelihood differ.
-    inside = np.abs(theirs) < 2.9
-    assert inside.sum() > 30
-    np.testing.assert_allclose(ours.x[inside], theirs[inside], atol=0.05)
+        searches = [minimize(loss_of_subject, start, data, method="L-BFGS-B", bounds=bounds) for start in starts]
+        theirs = min(searches, key=lambda result: result.fun)
+        assert best[j] == pytest.approx(-theirs.fun, abs=1e-3)
+        # Along a flat ridge, estimates of equal likelihood differ.
+        if np.abs(theirs.x).max() < 2.9:
+            np.testing.assert_allclose(ours[j], theirs.x, atol=0.02)
 
 
 def test_nothing_is_latent_but_the_parameters(twenty_subjects):
@@ -196,3 +204,13 @@ def test_what_is_missing_is_said_in_a_sentence(twenty_subjects):
         of_each_agent("learning_rate", 1.0, link="logit")
     with decisions_model(twenty_subjects), pytest.raises(InputError, match="link='probit'"):
         of_each_agent("learning_rate", 0.5, link="probit")
+
+
+@pytest.mark.slow
+def test_the_posterior_of_a_population_covers_the_truth(tmp_path):
+    """Simulation-based calibration of the model that `icb new --hierarchical` writes."""
+    path = tmp_path / "subjects.py"
+    assert main(["new", "--hierarchical", str(path)]) == 0
+    result = check(path, agents=5, observed_rewards=True, steps=100, replicates=40, draws=150, random_seed=1, jobs=1)
+    assert {"learning_rate_centre", "learning_rate_spread", "alpha_centre", "alpha_spread"} <= set(result.table.index)
+    assert result.passed, str(result)

@@ -41,7 +41,9 @@ def test_points_are_the_medians_of_agents_and_the_line_that_of_the_population(tr
 
 
 def test_traces_without_such_parameters_are_refused(trace):
-    with pytest.raises(InputError, match="'other' does not differ between agents in this trace; there is learning_rate"):
+    with pytest.raises(
+        InputError, match="'other' does not differ between agents in this trace; there is learning_rate"
+    ):
         parameters_by_agent(trace, parameters=["other"])
     with pytest.raises(InputError, match="declare them by of_each_agent"):
         parameters_by_agent(from_groups({"posterior": xr.Dataset()}, {}))

@@ -1,4 +1,4 @@
-"""Learners whose log contains rewards, by the engine: compared with the definition, and set by PyMC's do and observe."""
+"""Learners whose log contains rewards, by the engine: compared with the definition; rewards set by do and observe."""
 
 import numpy as np
 import pymc as pm
@@ -30,7 +30,7 @@ def decisions(request):
     return decisions_with(REWARDS[request.param])
 
 
-def weighted_posterior(decisions, draws=400_000):
+def weighted_posterior(decisions, draws=200_000):
     """Means of (log sigma, log strength, rho_env, last belief): prior draws, weighted by rewards and choices."""
     rng = np.random.default_rng(0)
     context, chosen = decisions["context"].values, decisions["chosen"].values
@@ -61,7 +61,7 @@ def weighted_posterior(decisions, draws=400_000):
 
 def test_the_posterior_is_that_of_the_definition(decisions):
     expected, error = weighted_posterior(decisions)
-    trace = fit("b_icb", decisions, hyperparameters(), draws=4000, tune=300, chains=2, seed=1, progressbar=False)
+    trace = fit("b_icb", decisions, hyperparameters(), draws=2500, tune=300, chains=2, seed=1, progressbar=False)
     assert trace.attrs["sampler"] == "utility_hmc"
     posterior = group(trace, "posterior")
     logs = [np.log(posterior[name].values)[..., None] for name in UNKNOWN]
