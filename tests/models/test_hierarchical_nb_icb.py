@@ -15,13 +15,8 @@ from icb_pymc.errors import InputError
 from icb_pymc.models import hierarchical_nb_icb
 from icb_pymc.results.inference_data import group
 
-SHARED = {
-    "clock": "calendar",
-    "innovation_covariance": 0.1,
-    "sampling_covariance": 0.2,
-    "alpha": 3.0,
-    "start_covariance": 0.4,
-}
+KNOWN = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 3.0, "start_covariance": 0.4}
+SHARED = KNOWN | {"clock": "calendar"}
 KINDS = {
     "constant deviations": {"deviation_covariance": np.array([0.8, 0.3])},
     "moving deviations": {"deviation_covariance": 0.3, "deviation_innovation_covariance": np.array([0.1, 0.4])},
@@ -96,9 +91,7 @@ def test_the_posterior_is_that_of_the_definition(decisions, fitted):
     assert np.sqrt(np.mean(scores**2)) < 1.6
 
 
-OWN = {name: value for name, value in SHARED.items() if name != "clock"} | {
-    "deviation_covariance": np.array([0.8, 0.3])
-}
+OWN = KNOWN | {"deviation_covariance": np.array([0.8, 0.3])}
 
 
 def test_on_clocks_of_their_own_the_posterior_is_that_of_the_definition(decisions):
@@ -163,7 +156,7 @@ def test_a_trace_still_has_the_deciders_after_it_was_written_and_read(decisions,
 def test_without_deviations_draws_are_those_of_nb_icb(alone):
     options = {"draws": 50, **QUICK}
     hierarchical = fit("hierarchical_nb_icb", alone, SHARED | {"deviation_covariance": 0.0}, **options)
-    plain = fit("nb_icb", alone, {name: SHARED[name] for name in SHARED if name != "clock"}, **options)
+    plain = fit("nb_icb", alone, KNOWN, **options)
     np.testing.assert_array_equal(*(group(trace, "posterior")["belief"] for trace in (hierarchical, plain)))
 
 
@@ -172,7 +165,7 @@ def test_one_agent_with_a_deviation_is_nb_icb_with_the_sum_of_the_covariances(al
     given = {"deviation_innovation_covariance": 0.0} | KINDS[kind]
     options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
     hierarchical = fit("hierarchical_nb_icb", alone, SHARED | given, **options)
-    wider = SHARED | {
+    wider = KNOWN | {
         "start_covariance": 0.4 + given["deviation_covariance"],
         "innovation_covariance": 0.1 + given["deviation_innovation_covariance"],
     }
