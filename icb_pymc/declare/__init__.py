@@ -3,7 +3,7 @@
 - `model`: decisions as data of a model, hyperparameters, the environment, the choice.
 - `spec`: what the suite must know about a model beyond its graph.
 - `choice`: utilities and the softmax.
-- `learning`: agents that learn, from `beliefs` and `rewards`; `agents`: several of them, each on its own clock.
+- `learning`: agents that learn, from `beliefs` and `rewards`; `learner`: one as declared; `agents`: several of them.
 - `prediction_error_ops`: learning from known rewards, with derivatives.
 - `linearity`, `affine`: which learners the engine can sample.
 - `log_odds`: default priors that fit features of any scale and logs of any length.

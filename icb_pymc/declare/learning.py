@@ -1,8 +1,7 @@
 """An agent that learns: it acts on a belief, receives a reward, and updates the belief."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -10,18 +9,17 @@ import pytensor.tensor as pt
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.schema import BELIEF_DIMS, OBSERVED_REWARD
-from icb_pymc.declare.agents import Clocks, for_agents, one_clock, own_clocks, scan_of_agents, stand_ins, vectorised
+from icb_pymc.declare.agents import Clocks, for_agents, one_clock, own_clocks, scan_of_agents, vectorised
 from icb_pymc.declare.beliefs import (
     Belief,
     BeliefSample,
     GaussianBelief,
     bayesian_learning,
-    bayesian_update,
     isotropic_belief,
-    kalman_update,
     prediction_error_learning,
 )
 from icb_pymc.declare.choice import linear_utility, mask_utility
+from icb_pymc.declare.learner import Learner, Rule
 from icb_pymc.declare.linearity import (
     ActOn,
     Bonus,
@@ -42,8 +40,6 @@ from icb_pymc.declare.prediction_error_ops import gains_of_kalman, path_of_means
 from icb_pymc.declare.rewards import LinearReward, received_rewards, seen_rewards
 from icb_pymc.declare.scan_over_time import scan_over_time
 from icb_pymc.errors import InputError
-
-Rule = Callable[[TensorVariable, TensorVariable], TensorVariable]
 
 
 def starting_belief(sigma: Any, strength: Any = None, mean: Any = None) -> GaussianBelief:
@@ -167,7 +163,7 @@ def learn(
         rho_env = true_preferences()
     initial = type(initial)(*(pt.as_tensor(field, dtype="float64") for field in initial))
     learner = Learner(initial, update, act_on, bonus, rule, alpha, sigma, rho_env)
-    if each_agent or (each_agent is None and _differs_between_agents(learner)):
+    if each_agent or (each_agent is None and learner.differs_between_agents):
         learner = learner._replace(clocks=own_clocks(model))
     if is_simulated(model):
         _simulate(learner)
@@ -180,67 +176,6 @@ def learn(
         _infer_linear(learner)
     else:
         _infer(learner)
-
-
-class Learner(NamedTuple):
-    """The arguments of `learn`; `clocks` where each agent has a belief of its own."""
-
-    initial: Belief
-    update: Update
-    act_on: ActOn
-    bonus: Bonus | None
-    rule: Rule | None
-    alpha: Any
-    sigma: Any
-    rho_env: TensorVariable | None
-    clocks: Clocks | None = None
-
-    def belief(self, *fields: TensorVariable) -> Belief:
-        """A belief of the same type as `initial`."""
-        return type(self.initial)(*fields)
-
-    def decide(
-        self, belief: Belief, context: TensorVariable, available: TensorVariable, noise: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
-        """The rho of one decision, and the logarithms of the candidates' weights."""
-        rho = self.act_on(belief, noise)
-        utility = self.alpha * (context * rho).sum(axis=-1)
-        if self.bonus is not None:
-            utility = utility + self.bonus(belief, context)
-        return rho, utility if self.rule is None else self.rule(utility, available)
-
-    @property
-    def follows_equation_1(self) -> bool:
-        """Whether the update is `bayesian_update` with the true sigma of the rewards, for which there are kernels."""
-        return self._is_partial_of(bayesian_update) and self.update.keywords.get("sigma") is self.sigma  # type: ignore[attr-defined]
-
-    @property
-    def has_closed_path(self) -> bool:
-        """Whether, given the rewards, an op gives all beliefs that the agent acts on."""
-        is_point = len(self.initial) == 1 and not self._is_partial_of(bayesian_update, kalman_update)
-        is_kalman = self._is_partial_of(bayesian_update, kalman_update) and self.bonus is None
-        return (is_point or is_kalman) and acts_on_mean(self.of_first.initial, self.act_on)
-
-    @property
-    def of_first(self) -> "Learner":
-        """The learner with the parameters of the first agent, to see of what kind all of them are."""
-
-        def first(values: Any) -> Any:
-            return vectorised(list(values), {}, (), lambda of_all: of_all[0])
-
-        def update(belief: Belief, context: TensorVariable, reward: TensorVariable) -> Belief:
-            return self.belief(*first(self.update(belief, context, reward)))
-
-        def bonus(belief: Belief, context: TensorVariable) -> TensorVariable:
-            assert self.bonus is not None
-            return first([self.bonus(belief, context)])[0]
-
-        initial = self.belief(*first(self.initial))
-        return self._replace(initial=initial, update=update, bonus=None if self.bonus is None else bonus)
-
-    def _is_partial_of(self, *functions: Callable[..., Any]) -> bool:
-        update = self.update
-        return isinstance(update, partial) and update.func in functions and not update.args
 
 
 def _simulate(learner: Learner) -> None:
@@ -434,15 +369,3 @@ def _need_all_rewards(model: pm.Model) -> None:
             f"the reward of decision number {missing[0] + 1} is missing, and this learner says nothing about where "
             "rewards come from: give `reward` for every decision, or sigma to infer those that were not observed."
         )
-
-
-def _differs_between_agents(learner: Learner) -> bool:
-    """Whether anything that the learner is made of is a parameter of each agent."""
-    model = pm.modelcontext(None)
-    context, available = model["context"][0].type(), model["available"][0].type()
-    fields = [field.type() for field in learner.initial]
-    belief = learner.belief(*fields)
-    decided = learner.decide(belief, context, available, fields[0])
-    later = learner.update(belief, context[0], pt.scalar(dtype="float64"))
-    graphs = [*learner.initial, *decided, *later]
-    return bool(stand_ins([graph for graph in graphs if isinstance(graph, TensorVariable)]))

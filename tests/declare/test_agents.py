@@ -10,7 +10,7 @@ from pymc.pytensorf import compile as compile_graph
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from icb_pymc import check, from_arrays
+from icb_pymc import check, fit, from_arrays, write_trace
 from icb_pymc.cli import main
 from icb_pymc.declare import (
     GaussianBelief,
@@ -22,6 +22,7 @@ from icb_pymc.declare import (
     of_each_agent,
 )
 from icb_pymc.errors import InputError
+from icb_pymc.results.inference_data import group
 
 SUBJECTS, TRIALS = 20, 100
 SIGMA = 0.5
@@ -204,6 +205,32 @@ def test_what_is_missing_is_said_in_a_sentence(twenty_subjects):
         of_each_agent("learning_rate", 1.0, link="logit")
     with decisions_model(twenty_subjects), pytest.raises(InputError, match="link='probit'"):
         of_each_agent("learning_rate", 0.5, link="probit")
+
+
+def test_rewards_that_were_not_observed_are_latent_for_agents_too():
+    decisions = simulate_delta_rule(3, 8)
+    gap = decisions.assign(reward=decisions["reward"].where(decisions["time"] > 4))
+    sizes = {}
+    for kind, log in (("some", gap), ("none", decisions.drop_vars("reward"))):
+        model = delta_rules(log, sigma=SIGMA)
+        sizes[kind] = model.eval_rv_shapes()["reward_noise"]
+        assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
+    assert sizes == {"some": (4,), "none": (24,)}
+
+
+def test_a_population_is_fitted_diagnosed_and_drawn(tmp_path, capsys):
+    """One NUTS fit, of a few seconds: what a user does with subjects, from the log to the picture."""
+    decisions = simulate_delta_rule(6, 60, seed=3)
+    trace = fit(delta_rules, decisions, draws=300, tune=300, chains=2, cores=1, random_seed=0, progressbar=False)
+    posterior = group(trace, "posterior")
+    assert posterior["learning_rate"].dims == ("chain", "draw", "agent")
+    low, high = posterior["alpha_population"].quantile([0.005, 0.995]).values
+    assert low < 3.0 < high
+    write_trace(trace, tmp_path / "trace.nc")
+    assert main(["diagnose", str(tmp_path / "trace.nc"), "--json"]) in (0, 1)
+    assert "learning_rate" in capsys.readouterr().out
+    assert main(["plot", "agents", str(tmp_path / "trace.nc"), "-o", str(tmp_path / "agents.png")]) == 0
+    assert (tmp_path / "agents.png").stat().st_size > 10_000
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import pytest
 from helpers.agreement import standard_error
 
 from icb_pymc import fit, from_arrays
+from icb_pymc.assess.forecasts import one_step_ahead
+from icb_pymc.errors import InputError
 from icb_pymc.models import b_icb
 from icb_pymc.results.inference_data import group
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
@@ -100,6 +102,14 @@ def test_rewards_that_are_set_in_the_model_are_constants_of_the_engine(how):
     assert "reward" not in [rv.name for rv in parts.variables]
     # An intervention tells nothing about rho_env, an observation does.
     assert [rv.name for rv in parts.source.observed] == (["reward"] if how is pm.observe else [])
+
+
+def test_methods_that_would_ignore_observed_rewards_say_so():
+    decisions = decisions_with(REWARDS["some"])
+    with pytest.raises(InputError, match="method 'em' infers all rewards"):
+        fit("b_icb", decisions, {"sigma": 0.7}, method="em")
+    with pytest.raises(InputError, match="cannot forecast one step ahead where rewards were observed"):
+        one_step_ahead("b_icb", decisions, {"sigma": 0.7, "strength": 2.0})
 
 
 def test_nuts_has_a_gradient_for_set_rewards():
