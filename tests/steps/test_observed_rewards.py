@@ -1,13 +1,18 @@
 """Learners whose log contains rewards, by the engine: compared with the definition; rewards set by do and observe."""
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
 import pytest
 from helpers.agreement import standard_error
+from pymc.pytensorf import compile as compile_graph
 
 from icb_pymc import fit, from_arrays
 from icb_pymc.assess.forecasts import one_step_ahead
+from icb_pymc.declare import PointBelief, decisions_model, learn
 from icb_pymc.errors import InputError
+from icb_pymc.kernels.state_space import path_from_noise
 from icb_pymc.models import b_icb
 from icb_pymc.results.inference_data import group
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
@@ -91,6 +96,42 @@ def test_the_evidence_of_observed_rewards_is_that_of_a_gaussian():
     normal = pm.MvNormal.dist(contexts.sum(axis=1) * 0.3, covariance)
     expected = pm.logp(normal, decisions["reward"].values[seen]).eval(mode="FAST_COMPILE")
     assert reader.log_evidence(reader.values(model.initial_point())) == pytest.approx(float(expected))
+
+
+def delta_rule(decisions):
+    with decisions_model(decisions) as model:
+
+        def update(belief, context, reward):
+            return PointBelief(belief.mean + 0.3 * (reward - (belief.mean * context).sum()) * context)
+
+        learn(PointBelief(np.array([0.2, -0.1])), update=update, alpha=2.0, sigma=0.7)
+    return model
+
+
+@pytest.mark.parametrize("declare", [partial(b_icb, sigma=0.7, strength=2.0, start_mean=0.3), delta_rule])
+def test_the_state_space_has_the_beliefs_of_the_graph_and_gives_back_the_latent_rewards(declare):
+    model = declare(decisions_with(REWARDS["some"]))
+    parts = find_linear_gaussian(model)
+    reader = LinearGaussianModel(model, parts, with_rho=False)
+    rng = np.random.default_rng(2)
+    point = {name: rng.normal(size=np.shape(value)) for name, value in model.initial_point().items()}
+    values = reader.values(point)
+    dynamics, space = reader.state_space(values)
+    noise = reader.to_noise(values, dynamics, space, point)
+    states = np.empty((TIMES, len(space.start_mean)))
+    path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
+    beliefs = (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
+    graphs = model.replace_rvs_by_values([model["belief"]])
+    expected = compile_graph(model.value_vars, graphs, on_unused_input="ignore", mode="FAST_COMPILE")
+    np.testing.assert_allclose(beliefs, expected(*(point[value.name] for value in model.value_vars))[0])
+    again = reader.to_point(values, dynamics, space, noise, rng)
+    np.testing.assert_allclose(again["rho_env"], point["rho_env"])
+    # The last reward, on which no belief depends, is drawn anew.
+    np.testing.assert_allclose(again["reward_unobserved"][:-1], point["reward_unobserved"][:-1])
+
+
+def test_without_latent_rewards_and_draws_from_the_belief_parameters_are_left_to_nuts():
+    assert find_linear_gaussian(delta_rule(decisions_with(REWARDS["all"]))) is None
 
 
 @pytest.mark.parametrize("how", [pm.do, pm.observe])
