@@ -38,6 +38,7 @@ def fits(decisions: xr.Dataset) -> tuple[Any, Any, dict[str, Any]]:
         decisions,
         KNOWN
         | {
+            "clock": "calendar",
             "innovation_covariance": move_variance(),
             "deviation_covariance": pm.LogNormal.dist(np.log(1e-3), 2.0),
             "deviation_innovation_covariance": move_variance(),

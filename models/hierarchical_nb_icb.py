@@ -1,4 +1,4 @@
-"""Hierarchical NB-ICB: several agents share a trend, which is a random walk, and each deviates from it."""
+"""Hierarchical NB-ICB: agents of one population, each with beliefs that move on their own or with a shared trend."""
 
 from typing import Any
 
@@ -29,6 +29,7 @@ from icb_pymc.errors import InputError
 def hierarchical_nb_icb(
     decisions: xr.Dataset,
     *,
+    clock: str = "own",
     total_movement: Any = None,
     start_scale: Any = None,
     deviation_scale: Any = None,
@@ -41,41 +42,53 @@ def hierarchical_nb_icb(
     start_covariance: Any = None,
     unit_of_time: str | None = None,
 ) -> pm.Model:
-    """trend_t ~ N(trend_{t-1}, Sigma_B), belief_t = trend_t + delta_j(t), rho_t ~ N(belief_t, Sigma_P).
+    """belief_t = population + delta_{j,t}, delta_{j,1} ~ N(0, D), delta_{j,t} ~ N(delta_{j,t-1}, Sigma_B).
 
-    Here j(t) is the agent that decides at t. `belief` (time, feature) is the belief of that agent, `trend`
-    (time, feature) is common to all, and `deviation` is delta_j of each agent (agent, feature) or, if deviations move,
-    that of the agent that decides at t (time, feature).
+    Here j is the agent that decides at t, and with ``clock="own"`` only its own decisions count: beliefs of agents
+    begin around the weights of their `population` (feature) and then move on their own; `deviation` (time, feature) is
+    delta of the agent that decides. The time that a fit takes is linear in the number of agents.
+
+    With ``clock="calendar"`` all agents share a trend instead: trend_t ~ N(trend_{t-1}, Sigma_B), belief_t = trend_t +
+    delta_j. `trend` (time, feature) is common to all, and `deviation` is delta_j of each agent (agent, feature) or, if
+    deviations move, that of the agent that decides at t (time, feature). The state has the deviations of all agents,
+    so that this is for a few of them, such as the centres that a guideline reaches at the same time.
+
+    In both cases rho_t ~ N(belief_t, Sigma_P).
 
     Parameters
     ----------
     decisions : Dataset
         Decisions with `decider`, or such arrivals to simulate.
+    clock : {"own", "calendar"}
+        Whether each agent has a clock of its own, such as a subject with its trials, or all share a calendar and a
+        trend.
     total_movement, start_scale : number or distribution, optional
-        How far the trend moves over the whole log, and the scale of its first weights, as in `nb_icb`.
+        How far an agent moves over its own log (the longest, if they differ) or the trend over the whole log, and the
+        scale of the population's weights or of the first trend, as in `nb_icb`.
     deviation_scale : number or distribution, optional
-        How far agents deviate from the trend, in log-odds per typical difference between two candidates:
-        D = diag((scale / (alpha d_i))^2). Log-normal by default, with median 0.5.
+        How far agents deviate at first from their population, or from the trend, in log-odds per typical difference
+        between two candidates: D = diag((scale / (alpha d_i))^2). Log-normal by default, with median 0.5.
     innovation_covariance : number, vector or matrix, optional
-        Sigma_B itself: how far the trend moves from one decision to the next, of the same agent or of another. Like the
-        other covariances and alpha it may be a distribution, such as ``pm.HalfNormal.dist(1e-4)``, or an expression of
-        variables of the model in whose context this is called.
+        Sigma_B itself: how far an agent moves from one of its decisions to the next, or the trend from one decision
+        to the next, of the same agent or of another. Like the other covariances and alpha it may be a distribution,
+        such as ``pm.HalfNormal.dist(1e-4)``, or an expression of variables of the model in whose context this is
+        called.
     deviation_covariance : number, vector or matrix, optional
-        D itself (at an agent's first decision, if deviations move). Zero: all follow the trend, and there is no
-        `deviation`.
+        D itself (at an agent's first decision, if deviations move). Zero, with a shared calendar: all follow the
+        trend, and there is no `deviation`.
     deviation_innovation_covariance : number, vector or matrix
-        How far each agent's deviation moves over the whole log, or from one decision to the next where
-        `innovation_covariance` is given. Zero: deviations are constant.
+        With a shared calendar, how far each agent's deviation moves over the whole log, or from one decision to the
+        next where `innovation_covariance` is given. Zero: deviations are constant.
     sampling_covariance : number, vector or matrix
         Sigma_P: how far rho_t deviates from the belief. Zero: rho_t is the belief itself.
     alpha : number
         Inverse temperature of the softmax.
     start_mean : number or vector
-        Mean of the first trend.
+        Mean of the population's weights, or of the first trend.
     start_covariance : number, vector or matrix, optional
-        Covariance of the first trend, instead of a scale.
+        Their covariance, instead of a scale.
     unit_of_time : str, optional
-        As in `nb_icb`.
+        As in `nb_icb`, on the clock of each agent or on the shared one.
 
     Returns
     -------
@@ -84,8 +97,8 @@ def hierarchical_nb_icb(
     Raises
     ------
     InputError
-        If the decisions are not valid or do not contain `decider`, the unit of time does not fit their times, or
-        deviations move but start with zero covariance.
+        If the decisions are not valid or do not contain `decider`, the unit of time does not fit their times,
+        deviations move but start with zero covariance, or an option is for the other clock.
 
     Examples
     --------
@@ -93,12 +106,20 @@ def hierarchical_nb_icb(
     >>> context = [[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 2.0]]]
     >>> decisions = icb_pymc.from_arrays(context, [0, 1], agent=["Turin", "Lyon"])
     >>> icb_pymc.models.hierarchical_nb_icb(decisions).free_RVs
+    [total_movement, start_scale, population, deviation_scale, deviation]
+    >>> icb_pymc.models.hierarchical_nb_icb(decisions, clock="calendar").free_RVs
     [total_movement, start_scale, trend, deviation_scale, deviation]
     """
     if "decider" not in decisions:
         raise InputError(
             "hierarchical_nb_icb needs to know who decided: pass `agent` to from_arrays, or add a column 'agent' to "
             "the table (or name it with --agent)."
+        )
+    if clock not in ("own", "calendar"):
+        raise InputError(f"clock={clock!r}: it must be 'own' or 'calendar'.")
+    if clock == "own" and (is_zero(deviation_covariance) or not is_zero(deviation_innovation_covariance)):
+        raise InputError(
+            "deviation_covariance=0 and deviation_innovation_covariance are for a shared trend: set clock='calendar'."
         )
     if is_zero(deviation_covariance) and not is_zero(deviation_innovation_covariance):
         raise InputError(
@@ -107,34 +128,40 @@ def hierarchical_nb_icb(
         )
     with decisions_model(decisions) as model:
         features, dims = decisions.sizes["feature"], ("time", "feature")
-        model.add_coords({"agent": decisions["agent"].values})
-        decider = pm.Data("decider", decisions["decider"].values, dims="time")
+        decider = model["decider"]
 
         def covariance(name: str, value: Any) -> Any:
             return as_covariance(hyperparameter(name, value), features)
 
         alpha = hyperparameter("alpha", alpha)
         unit = log_odds_unit(decisions, alpha)
-        innovation, elapsed = innovations(decisions, unit, total_movement, innovation_covariance, unit_of_time)
-        trend = WienerProcess(
-            "trend",
-            start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
-            start_covariance=first_covariance(unit, start_scale, start_covariance),
-            innovation_covariance=innovation,
-            elapsed=elapsed,
-            dims=dims,
+        innovation, elapsed = innovations(
+            decisions, unit, total_movement, innovation_covariance, unit_of_time, clock=clock
         )
-        if is_zero(deviation_covariance):
-            belief = pm.Deterministic("belief", trend, dims=dims)
-        elif is_zero(deviation_innovation_covariance):
+        mean = pt.as_tensor(start_mean, dtype="float64") * np.ones(features)
+        first = first_covariance(unit, start_scale, start_covariance)
+        if clock == "own":
+            population = pm.MvNormal("population", mean, first, dims="feature")
             spread = deviation_spread(unit, deviation_scale, deviation_covariance)
-            deviation = pm.MvNormal("deviation", np.zeros(features), spread, dims=("agent", "feature"))
-            belief = pm.Deterministic("belief", trend + deviation[decider], dims=dims)
+            path = population + AgentWalks("deviation", spread, innovation, elapsed, decider, dims=dims)
         else:
-            spread = deviation_spread(unit, deviation_scale, deviation_covariance)
-            moves = covariance("deviation_innovation_covariance", deviation_innovation_covariance)
-            deviation = AgentWalks("deviation", spread, moves, elapsed, decider, dims=dims)
-            belief = pm.Deterministic("belief", trend + deviation, dims=dims)
+            path = WienerProcess(
+                "trend",
+                start_mean=mean,
+                start_covariance=first,
+                innovation_covariance=innovation,
+                elapsed=elapsed,
+                dims=dims,
+            )
+            if not is_zero(deviation_covariance):
+                spread = deviation_spread(unit, deviation_scale, deviation_covariance)
+                if is_zero(deviation_innovation_covariance):
+                    path += pm.MvNormal("deviation", np.zeros(features), spread, dims=("agent", "feature"))[decider]
+                else:
+                    moves = covariance("deviation_innovation_covariance", deviation_innovation_covariance)
+                    moments = np.concatenate([[0.0], np.cumsum(elapsed)])
+                    path += AgentWalks("deviation", spread, moves, moments, decider, dims=dims)
+        belief = pm.Deterministic("belief", path, dims=dims)
         if is_zero(sampling_covariance):
             rho = pm.Deterministic("rho", belief, dims=dims)
         else:

@@ -98,6 +98,8 @@ def check(
     replicates: int = 50,
     steps: int = 25,
     actions: int = 2,
+    agents: int = 0,
+    observed_rewards: bool = False,
     draws: int | None = None,
     random_seed: int | None = None,
     jobs: int | None = None,
@@ -120,6 +122,10 @@ def check(
         Decisions in each, between candidates of three features.
     actions : int
         Candidates of each decision.
+    agents : int
+        Agents that decide in turn; by default it is not said who decides.
+    observed_rewards : bool
+        Whether the logs contain all rewards.
     draws : int, optional
         Posterior draws from each log; by default 400 with this package's own steps, and 200 with NUTS, whose draws are
         less autocorrelated.
@@ -162,15 +168,17 @@ def check(
     declare = find(model)
     given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
     settings(declare, given)
-    arrivals = small_arrivals(steps, actions, seed=random_seed)
-    declared, problems = declare_both(declare, name_of(declare), arrivals, replicates, random_seed, **given)
+    arrivals = small_arrivals(steps, actions, seed=random_seed, agents=agents)
+    declared, problems = declare_both(
+        declare, name_of(declare), arrivals, replicates, random_seed, observed_rewards=observed_rewards, **given
+    )
     if declared is not None and not problems:
         problems = requirement_problems(declared)
     if declared is None or problems:
         return Check(name_of(declare), tuple(problems))
     if not declared.inferred.free_RVs:
         return Check(name_of(declare), ())
-    work = Replicates(declare, declared, arrivals, draws, random_seed, given)
+    work = Replicates(declare, declared, arrivals, draws, random_seed, given, observed_rewards)
     with quiet_pymc():
         results = list(_run(work, replicates, jobs or usable_cores(), progressbar))
     ranks = pd.DataFrame([ranks for ranks, _ in results]).rename_axis("replicate")

@@ -159,6 +159,16 @@ def _log_predictive(
             f"'{name_of(declare)}' cannot forecast one step ahead: that is for beliefs that are linear and Gaussian, "
             "with utilities linear in rho and a proper prior."
         )
+    elif linear.source.observed:
+        raise InputError(
+            f"'{name_of(declare)}' cannot forecast one step ahead where rewards were observed; compare by "
+            "leave-one-out, or leave out 'reward'."
+        )
+    elif linear.source.order is not None:
+        raise InputError(
+            f"'{name_of(declare)}' cannot forecast one step ahead where each subject has a clock of its own; "
+            "compare by leave-one-out, or set clock='calendar'."
+        )
     else:
         scores, effective = _forecast(graph, linear, seed, progressbar)
         if linear.hyperparameters:

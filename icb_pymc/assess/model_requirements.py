@@ -9,6 +9,7 @@ import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 from pytensor.gradient import DisconnectedInputError, NullTypeGradError
 
+from icb_pymc.data.deciders import with_agents
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.sample.declared import not_a_model, shape_problems
@@ -36,10 +37,13 @@ class Declared(NamedTuple):
     decisions: xr.Dataset
 
 
-def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 0) -> xr.Dataset:
-    """Arrivals with standard normal features and all candidates available; rho_env is left to the model's prior."""
+def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 0, agents: int = 0) -> xr.Dataset:
+    """Arrivals with standard normal features and all candidates available; rho_env is left to the model's prior.
+
+    With `agents` it is said who decides: each in turn.
+    """
     rng = np.random.default_rng(seed)
-    return xr.Dataset(
+    arrivals = xr.Dataset(
         {
             "context": (("time", "action", "feature"), rng.standard_normal((steps, actions, features))),
             "available": (("time", "action"), np.ones((steps, actions), dtype=bool)),
@@ -50,10 +54,24 @@ def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 
             "feature": [f"feature_{i + 1}" for i in range(features)],
         },
     )
+    return with_agents(arrivals, np.arange(steps) % agents) if agents else arrivals
+
+
+def simulated_log(arrivals: xr.Dataset, drawn: dict[str, np.ndarray], draw: int, observed_rewards: bool) -> xr.Dataset:
+    """The decisions of one draw of `draw_decisions`, with its rewards if they are observed."""
+    decisions = arrivals.assign(chosen=("time", drawn["chosen"][draw].astype(np.int64)))
+    return decisions.assign(reward=("time", drawn["reward"][draw])) if observed_rewards else decisions
 
 
 def declare_both(
-    declare: Declare, name: str, arrivals: xr.Dataset, draws: int, seed: int, **hyperparameters: Any
+    declare: Declare,
+    name: str,
+    arrivals: xr.Dataset,
+    draws: int,
+    seed: int,
+    *,
+    observed_rewards: bool = False,
+    **hyperparameters: Any,
 ) -> tuple[Declared | None, list[str]]:
     """A model declared for arrivals and for the decisions that it simulates, or what is wrong with it."""
     simulated = _try("arrivals (a dataset without 'chosen')", declare, arrivals, hyperparameters)
@@ -66,7 +84,9 @@ def declare_both(
         drawn = draw_decisions(simulated, name, draws, seed)
     except InputError as error:
         return None, [str(error)]
-    decisions = arrivals.assign(chosen=("time", drawn["chosen"][0].astype(np.int64)))
+    if observed_rewards and "reward" not in drawn:
+        return None, ["it draws no rewards that could be observed: check it without observed rewards."]
+    decisions = simulated_log(arrivals, drawn, 0, observed_rewards)
     inferred = _try("decisions", declare, decisions, hyperparameters)
     if not isinstance(inferred, pm.Model):
         return None, [inferred]

@@ -8,8 +8,8 @@ import pymc as pm
 import xarray as xr
 from pymc.pytensorf import compile as compile_graph
 
-from icb_pymc.assess.model_requirements import Declared, unconstrained, unknowns
-from icb_pymc.data.schema import CHOSEN_SLOT
+from icb_pymc.assess.model_requirements import Declared, simulated_log, unconstrained, unknowns
+from icb_pymc.data.schema import CHOSEN_SLOT, OBSERVED_REWARD
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.results.inference_data import begin_chain, group
 from icb_pymc.sample.fitting import fit
@@ -38,8 +38,9 @@ class Replicates:
         draws: int | None,
         seed: int,
         hyperparameters: dict[str, Any],
+        observed_rewards: bool = False,
     ) -> None:
-        self.seed = seed
+        self.seed, self._observed_rewards = seed, observed_rewards
         self._declare, self._declared, self._arrivals = declare, declared, arrivals
         self._draws, self._hyperparameters = draws, hyperparameters
         model = declared.inferred
@@ -62,20 +63,21 @@ class Replicates:
     def infer(self, replicate: int) -> tuple[dict[str, float], Quantities]:
         """The truth and the posterior draws of every quantity in a replicate."""
         self.prepare()
-        chosen = self._declared.drawn["chosen"][replicate].astype(np.int64)
+        decisions = simulated_log(self._arrivals, self._declared.drawn, replicate, self._observed_rewards)
+        chosen = decisions["chosen"].values
         truth = {name: self._declared.drawn[name][replicate][None] for name in self._names}
         if self._nuts is not None:
-            draws = self._nuts.sample(chosen, [self.seed, replicate])
+            draws = self._nuts.sample(_data_of(decisions), [self.seed, replicate])
         else:
-            draws = self._fit(chosen, replicate)
+            draws = self._fit(decisions, replicate)
         true_quantities = self._quantities(truth, chosen)
         return {name: float(value[0]) for name, value in true_quantities.items()}, self._quantities(draws, chosen)
 
-    def _fit(self, chosen: np.ndarray, replicate: int) -> Quantities:
+    def _fit(self, decisions: xr.Dataset, replicate: int) -> Quantities:
         seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
         trace = fit(
             self._declare,
-            self._arrivals.assign(chosen=("time", chosen)),
+            decisions,
             draws=self._draws or DRAWS,
             chains=1,
             cores=1,
@@ -107,14 +109,14 @@ class Replicates:
     def _can_be_given_choices(self) -> bool:
         """Whether a model that is given other choices is the same as the model declared for them."""
         model, drawn = self._declared.inferred, self._declared.drawn["chosen"]
-        others = [row for row in drawn if not np.array_equal(row, drawn[0])]
+        others = [i for i, row in enumerate(drawn) if not np.array_equal(row, drawn[0])]
         if CHOSEN_SLOT not in model.named_vars or not others:
             return False
-        chosen = others[0].astype(np.int64)
+        decisions = simulated_log(self._arrivals, self._declared.drawn, others[0], self._observed_rewards)
         point = pm.draw([unconstrained(model, rv) for rv in model.free_RVs], random_seed=0, mode="FAST_COMPILE")
-        declared = self._declare(self._arrivals.assign(chosen=("time", chosen)), **self._hyperparameters)
+        declared = self._declare(decisions, **self._hyperparameters)
         with model:
-            pm.set_data({CHOSEN_SLOT: chosen})
+            pm.set_data(_data_of(decisions))
         densities = [
             compile_graph(one.value_vars, one.logp(), mode="FAST_COMPILE")(*point) for one in (model, declared)
         ]
@@ -133,10 +135,10 @@ class _Nuts:
         self._record: Callable[..., Any] = compile_graph(model.value_vars, graphs, on_unused_input="ignore")
         self._start = model.initial_point()
 
-    def sample(self, chosen: np.ndarray, seed: list[int]) -> Quantities:
-        """Draws (draw, ...) of the named variables given these choices."""
+    def sample(self, data: dict[str, np.ndarray], seed: list[int]) -> Quantities:
+        """Draws (draw, ...) of the named variables given these choices and rewards."""
         with self._model:
-            pm.set_data({CHOSEN_SLOT: chosen})
+            pm.set_data(data)
         self._step.sampling_state = self._untuned
         begin_chain(self._step, np.random.default_rng(seed), self._draws, self._draws)
         point, recorded = self._start, []
@@ -147,6 +149,12 @@ class _Nuts:
             if i >= self._draws:
                 recorded.append(self._record(*(point[value.name] for value in self._model.value_vars)))
         return {name: np.array(path) for name, path in zip(self._names, zip(*recorded, strict=True), strict=True)}
+
+
+def _data_of(decisions: xr.Dataset) -> dict[str, np.ndarray]:
+    """What differs between logs, as data of a declared model."""
+    data = {CHOSEN_SLOT: decisions["chosen"].values}
+    return data | {OBSERVED_REWARD: decisions["reward"].values} if "reward" in decisions else data
 
 
 def _components(name: str, array: np.ndarray, labels: Any) -> Quantities:

@@ -33,6 +33,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--steps", type=positive_integer, default=25, help="decisions in each log (default: 25)")
     parser.add_argument(
+        "--agents",
+        type=positive_integer,
+        default=0,
+        help="agents that decide in turn (default: it is not said who does)",
+    )
+    parser.add_argument("--observed-rewards", action="store_true", help="logs contain all rewards")
+    parser.add_argument(
         "--draws", type=positive_integer, help="posterior draws for each log (default: 400; 200 with NUTS)"
     )
     parser.add_argument(
@@ -56,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         replicates=options.replicates,
         steps=options.steps,
         draws=options.draws,
+        agents=options.agents,
+        observed_rewards=options.observed_rewards,
         seed=options.seed,
         jobs=options.jobs,
         progressbar=True,

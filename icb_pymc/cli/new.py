@@ -15,6 +15,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Write a model to start from: a learner with an unknown learning rate, in thirty commented lines that run.",
         "icb new my_model.py",
     )
+    parser.add_argument(
+        "--hierarchical",
+        action="store_true",
+        help="several subjects, whose parameters come from one population, and a log with rewards",
+    )
     parser.add_argument("file", help="Python file to write; the model gets its name")
     parser.set_defaults(run=run)
 
@@ -31,10 +36,12 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"{path}: a model has the name of its file; use letters, digits and underscores.")
     if path.exists():
         raise InputError(f"{path} already exists and was not overwritten; give another name.")
-    template = (Path(__file__).parents[1] / "catalogue" / "model_template.py").read_text(encoding="utf-8")
+    name = "hierarchical_template.py" if options.hierarchical else "model_template.py"
+    template = (Path(__file__).parents[1] / "catalogue" / name).read_text(encoding="utf-8")
     # Comments for this package's type checks are of no use to the user.
     text = template.replace("  # type: ignore[no-untyped-def]", "").replace("my_model", path.stem)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    say(f"written to {path}; next: icb check {path}")
+    rest = " --agents 5 --observed-rewards --steps 100" if options.hierarchical else ""
+    say(f"written to {path}; next: icb check {path}{rest}")
     return 0

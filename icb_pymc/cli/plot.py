@@ -13,10 +13,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         verbs,
         "plot",
         "Draw a trace: signed weights of the features over time, their relative importance over time, radars of it at "
-        "given times, or how well the model's probabilities agree with the choices.",
+        "given times, the parameters in which agents differ, or how well the model's probabilities agree with the "
+        "choices.",
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
-    parser.add_argument("picture", choices=["weights", "importance", "radar", "choices"], help="what to draw")
+    parser.add_argument("picture", choices=["weights", "importance", "radar", "agents", "choices"], help="what to draw")
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--agent can only be used with the importance picture; radars take --at.")
     if options.at and options.picture != "radar":
         raise InputError("--at can only be used with radars; weights and importance take --event.")
-    if options.features and options.picture == "choices":
+    if options.features and options.picture in ("agents", "choices"):
         raise InputError("--features can only be used with weights, importance and radars.")
     events = given_events(options)
 
@@ -82,6 +83,10 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
         from icb_pymc.plots.diagnosis import choices_picture
 
         return choices_picture(trace)
+    if options.picture == "agents":
+        from icb_pymc.plots.population import parameters_by_agent
+
+        return parameters_by_agent(trace)
     from icb_pymc.plots.radars import radar
 
     time = data["time"].values

@@ -32,6 +32,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--quadratic", action="store_true", help="rewards that are quadratic in age, INR and weight difference"
     )
+    parser.add_argument(
+        "--observed-rewards",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="share of the rewards that the log contains (default: 0, none; 1: all)",
+    )
     parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
     add_settings(parser)
     parser.add_argument("-o", "--output", default="decisions.nc", help="file to write (default: decisions.nc)")
@@ -64,7 +71,13 @@ def run(options: argparse.Namespace) -> int:
         quadratic=options.quadratic,
     )
 
-    decisions = simulate(options.agent, seed=options.seed, arrivals=arrivals, hyperparameters=given)
+    decisions = simulate(
+        options.agent,
+        seed=options.seed,
+        arrivals=arrivals,
+        hyperparameters=given,
+        observed_rewards=options.observed_rewards,
+    )
     write_decisions(decisions, options.output)
     summary = summarise(decisions)
     if options.json:

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from icb_pymc.data.deciders import check_agents, with_agents
+from icb_pymc.data.observed_rewards import as_rewards, check_rewards
 from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
@@ -25,6 +26,7 @@ def from_arrays(
     time: ArrayLike | None = None,
     features: Sequence[str] | None = None,
     agent: ArrayLike | None = None,
+    reward: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Build decisions from plain arrays.
 
@@ -43,6 +45,8 @@ def from_arrays(
     agent : array (time,), optional
         Name or number of the agent that decided, where there are several. The decisions then have a dimension
         ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it.
+    reward : array (time,), optional
+        What the agent received after each decision; NaN or None where the log does not say.
 
     Returns
     -------
@@ -85,6 +89,8 @@ def from_arrays(
         shapes["time"] = (np.shape(time), (steps,))
     if agent is not None:
         shapes["agent"] = (np.shape(agent), (steps,))
+    if reward is not None:
+        shapes["reward"] = (np.shape(reward), (steps,))
     if len(set(names)) < len(names):
         raise InputError(f"features contains a name twice: {', '.join(names)}.")
     for name, (shape, needed) in shapes.items():
@@ -105,6 +111,8 @@ def from_arrays(
             "feature": np.asarray(names, dtype=str),
         },
     )
+    if reward is not None:
+        dataset["reward"] = ("time", as_rewards(reward))
     # Unavailable slots are set to zero above, so a NaN there is padding; elsewhere `validate` reports it.
     return validate(dataset if agent is None else with_agents(dataset, agent))
 
@@ -117,7 +125,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     decisions : Dataset
         ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
         (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
-        optionally ``decider`` (time), the position of each decision's agent along ``agent``.
+        optionally ``decider`` (time), the position of each decision's agent along ``agent``, and ``reward`` (time) of
+        real numbers, NaN where none was observed.
     source : str
         What to call them in messages, such as the name of their file.
 
@@ -153,6 +162,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     _check_chosen(decisions, source)
     _check_time(decisions, source)
     check_agents(decisions, source)
+    check_rewards(decisions, source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -258,6 +268,41 @@ def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray
         real = np.diff(time) / np.timedelta64(1, "s")
         gaps = np.maximum(real, 1e-3 * real.mean())
     return gaps / gaps.sum() if len(gaps) else gaps
+
+
+def own_moments(decisions: xr.Dataset, unit: str | None = None, *, as_shares: bool = True) -> np.ndarray:
+    """When each decision was made on the clock of its agent, (time,): zero at the first decision of every agent.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions that say who decided.
+    unit : str, optional
+        By default an agent's clock counts its decisions, or shows real time where decisions are dated; a unit or
+        ``"decision"`` as in `shares_of_time`.
+    as_shares : bool
+        Whether to measure in shares of the longest log of an agent, so that this one ends at one. Otherwise in units,
+        or in decisions if there is no unit.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.decisions import own_moments
+    >>> agents = ["Ada", "Bo", "Ada", "Ada", "Bo"]
+    >>> own_moments(icb_pymc.from_arrays([[[1.0], [0.0]]] * 5, [0, 1, 0, 1, 0], agent=agents))
+    array([0. , 0. , 0.5, 1. , 0.5])
+    """
+    decider, moments = decisions["decider"].values, np.zeros(decisions.sizes["time"])
+    for agent in np.unique(decider):
+        own = np.flatnonzero(decider == agent)
+        log = decisions.isel(time=own)
+        gaps = elapsed_time(log, unit)
+        if as_shares and unit is None and log["time"].dtype.kind == "M":
+            real = np.diff(log["time"].values) / np.timedelta64(1, "s")
+            gaps = np.maximum(real, 1e-3 * real.mean()) if real.any() else gaps
+        moments[own[1:]] = np.cumsum(gaps)
+    longest = moments.max(initial=0.0)
+    return moments / longest if as_shares and longest > 0 else moments
 
 
 def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> None:

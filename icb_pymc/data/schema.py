@@ -28,3 +28,5 @@ DECISION_GROUPS = {"observed_data": ("chosen",), "constant_data": ("context", "a
 
 # The choices as data of a declared model: `pm.set_data` of it gives the model other choices of the same candidates.
 CHOSEN_SLOT = "chosen_slot"
+# The rewards that the log contains, zero elsewhere, and whether it contains them, as data of a declared model.
+OBSERVED_REWARD, IS_REWARD_OBSERVED = "observed_reward", "is_reward_observed"

@@ -3,7 +3,8 @@
 - `model`: decisions as data of a model, hyperparameters, the environment, the choice.
 - `spec`: what the suite must know about a model beyond its graph.
 - `choice`: utilities and the softmax.
-- `learning`: agents that learn, from `beliefs` and `rewards`.
+- `learning`: agents that learn, from `beliefs` and `rewards`; `learner`: one as declared; `agents`: several of them.
+- `prediction_error_ops`: learning from known rewards, with derivatives.
 - `linearity`, `affine`: which learners the engine can sample.
 - `log_odds`: default priors that fit features of any scale and logs of any length.
 - `processes`, `agent_walks`: beliefs that evolve without an update rule, of one agent or of several.
@@ -12,6 +13,7 @@
 - `graph`, `scan_over_time`: read a PyMC graph; loop over decisions.
 """
 
+from icb_pymc.declare.agents import of_each_agent
 from icb_pymc.declare.beliefs import (
     Belief,
     BeliefSample,
@@ -20,6 +22,7 @@ from icb_pymc.declare.beliefs import (
     bayesian_update,
     constant_within,
     isotropic_belief,
+    kalman_update,
 )
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility, with_lapses
 from icb_pymc.declare.learning import learn, starting_belief
@@ -62,10 +65,12 @@ __all__ = [
     "hyperparameter",
     "innovations",
     "isotropic_belief",
+    "kalman_update",
     "learn",
     "linear_utility",
     "log_odds_unit",
     "mean_reverting",
+    "of_each_agent",
     "smooth_walk",
     "spec_of",
     "specify",

@@ -13,6 +13,7 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.priors import is_zero
 from icb_pymc.declare.scan_over_time import scan_over_time
 
 
@@ -156,6 +157,55 @@ def bayesian_update(
         mean=belief.mean + gain * prediction_error / predictive_variance,
         root=belief.root - shrinkage * gain[:, None] * projected,
     )
+
+
+def kalman_update(
+    belief: GaussianBelief,
+    chosen_context: TensorVariable,
+    reward: TensorVariable,
+    sigma: Any,
+    memory: Any = 1.0,
+    drift: Any = 0.0,
+) -> GaussianBelief:
+    """Equation 1 for an agent that never stops learning: its belief becomes vaguer before each reward.
+
+    Sigma -> Sigma / memory + drift I, then `bayesian_update`. A `memory` below 1 forgets (the precision decays); a
+    positive `drift` expects the reward parameter to move by a random walk (a Kalman filter).
+
+    Parameters
+    ----------
+    belief : GaussianBelief
+        N(mu, Sigma), before the reward.
+    chosen_context : tensor (feature,)
+        x = x_t[a_t].
+    reward : tensor ()
+        r = r_t.
+    sigma : number or tensor ()
+        Standard deviation of a reward.
+    memory : number or tensor ()
+        Share of the precision that is kept from one decision to the next.
+    drift : number or tensor ()
+        Variance of the innovations that the agent expects.
+
+    Returns
+    -------
+    GaussianBelief
+
+    Examples
+    --------
+    A belief that is forgotten to half of its precision learns from the reward as one that is twice as vague:
+
+    >>> import pytensor.tensor as pt
+    >>> from icb_pymc.declare import isotropic_belief, kalman_update
+    >>> belief = isotropic_belief(0.0, 1.0, features=2)
+    >>> x, reward = pt.as_tensor([1.0, 0.0]), pt.as_tensor(3.0)
+    >>> kalman_update(belief, x, reward, sigma=1.0, memory=0.5).mean.eval().round(6)
+    array([2., 0.])
+    """
+    faded = belief.root / pt.sqrt(memory)
+    if not is_zero(drift):
+        faded = pt.linalg.cholesky((faded[:, None, :] * faded[None, :, :]).sum(-1) + drift * pt.eye(faded.shape[0]))
+    return bayesian_update(GaussianBelief(belief.mean, faded), chosen_context, reward, sigma)
 
 
 def run_updates(
@@ -333,5 +383,7 @@ class BeliefSample(Continuous):
             squares = (whitened**2).sum(axis=-1).reshape(value.shape[:-1])
         else:
             squares = (pt.linalg.solve(root, value - mean, b_ndim=1) ** 2).sum(axis=-1)
-        log_scale = pt.log(pt.abs(pt.linalg.det(root)))
+        determinant = pt.linalg.det(root)
+        # log |det|, but PyTensor's rewrite of that expression fails for one root for each decision.
+        log_scale = pt.log(pt.maximum(determinant, -determinant))
         return -0.5 * squares - log_scale - 0.5 * value.shape[-1] * np.log(2 * np.pi)

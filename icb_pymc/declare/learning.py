@@ -1,25 +1,25 @@
 """An agent that learns: it acts on a belief, receives a reward, and updates the belief."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.data.schema import BELIEF_DIMS
+from icb_pymc.data.schema import BELIEF_DIMS, OBSERVED_REWARD
+from icb_pymc.declare.agents import Clocks, for_agents, one_clock, own_clocks, scan_of_agents, vectorised
 from icb_pymc.declare.beliefs import (
     Belief,
     BeliefSample,
     GaussianBelief,
     bayesian_learning,
-    bayesian_update,
     isotropic_belief,
     prediction_error_learning,
 )
 from icb_pymc.declare.choice import linear_utility, mask_utility
+from icb_pymc.declare.learner import Learner, Rule
 from icb_pymc.declare.linearity import (
     ActOn,
     Bonus,
@@ -36,10 +36,10 @@ from icb_pymc.declare.model import (
     true_preferences,
     uniform_preferences,
 )
-from icb_pymc.declare.rewards import LinearReward
+from icb_pymc.declare.prediction_error_ops import gains_of_kalman, path_of_means
+from icb_pymc.declare.rewards import LinearReward, received_rewards, seen_rewards
 from icb_pymc.declare.scan_over_time import scan_over_time
-
-Rule = Callable[[TensorVariable, TensorVariable], TensorVariable]
+from icb_pymc.errors import InputError
 
 
 def starting_belief(sigma: Any, strength: Any = None, mean: Any = None) -> GaussianBelief:
@@ -86,16 +86,17 @@ def learn(
     *,
     update: Update,
     alpha: Any,
-    sigma: Any,
+    sigma: Any = None,
     act_on: ActOn = belief_mean,
     bonus: Bonus | None = None,
     rule: Rule | None = None,
     rho_env: TensorVariable | None = None,
+    each_agent: bool | None = None,
 ) -> None:
     """Act on a belief and update it with the reward, decision after decision.
 
-    Declares `belief`, `rho`, `reward` and `chosen`. Given decisions, the choices are observed and the rewards are
-    latent, since the log does not record them. Given arrivals, both are drawn.
+    Declares `belief`, `rho`, `reward` and `chosen`. Given decisions, the choices are observed; so are the rewards that
+    the log contains, and the others are latent. Given arrivals, both are drawn.
 
     Parameters
     ----------
@@ -105,8 +106,9 @@ def learn(
         ``update(belief, chosen_context, reward) -> belief``: the belief-update function f, for one decision.
     alpha : number
         Inverse temperature of the softmax.
-    sigma : number
-        Standard deviation of the rewards of the environment, N(<rho_env, x_t[a_t]>, sigma^2).
+    sigma : number, optional
+        Standard deviation of the rewards of the environment, N(<rho_env, x_t[a_t]>, sigma^2). Without it nothing is
+        said about where rewards come from: there is no rho_env, and the log must contain every reward.
     act_on : callable
         ``act_on(belief, noise) -> rho``: the parameter that the agent acts on; ``noise`` is standard normal, one value
         per feature. By default the mean; `GaussianBelief.draw` is a draw from the belief (Thompson sampling).
@@ -117,9 +119,24 @@ def learn(
         the utilities, which is a softmax; see `with_lapses` for another.
     rho_env : tensor (feature,), optional
         The reward parameter of the environment; by default that of `true_preferences`.
+    each_agent : bool, optional
+        Whether every agent has a belief of its own, which only its own decisions change; by default if a parameter is
+        that of `of_each_agent`. Otherwise all decisions change one belief.
+
+    Raises
+    ------
+    InputError
+        If the decisions do not say who decided but each agent has a belief of its own, or there is no `sigma` but the
+        log does not contain every reward.
 
     Notes
     -----
+    Where the log contains all rewards and the agent acts on the mean, beliefs are a function of the parameters: nothing
+    else is latent, and NUTS samples the parameters. For updates by prediction errors of a `PointBelief`,
+    `bayesian_update` and `kalman_update` a gradient then takes well below a millisecond. An agent that perceives
+    outcomes (survival or death, coded as 1 and -1) as rewards of an unknown size c is declared by an update that learns
+    from ``c * reward``.
+
     An update by prediction errors whose gains do not depend on rewards makes beliefs linear in the rewards, and the
     engine then samples the posterior. Equation 1, delta rules and forgetting are such updates; they are recognised from
     their graph and by evaluating them. Any other learner is declared with standard normal noise, which suits NUTS.
@@ -139,49 +156,26 @@ def learn(
     >>> model.free_RVs, model.deterministics, model.observed_RVs
     ([rho_env, reward], [belief, rho], [chosen])
     """
-    rho_env = true_preferences() if rho_env is None else rho_env
+    model = pm.modelcontext(None)
+    if sigma is None:
+        _need_all_rewards(model)
+    elif rho_env is None:
+        rho_env = true_preferences()
     initial = type(initial)(*(pt.as_tensor(field, dtype="float64") for field in initial))
     learner = Learner(initial, update, act_on, bonus, rule, alpha, sigma, rho_env)
-    if is_simulated(pm.modelcontext(None)):
+    if each_agent or (each_agent is None and learner.differs_between_agents):
+        learner = learner._replace(clocks=own_clocks(model))
+    if is_simulated(model):
         _simulate(learner)
-    elif rule is None and np.ndim(alpha) == 0 and learns_by_prediction_errors(initial, update, bonus):
+        return
+    first = learner.of_first
+    is_linear = learns_by_prediction_errors(first.initial, first.update, first.bonus)
+    if seen_rewards(model).all() and is_linear and learner.has_closed_path:
+        _infer_parameters(learner)
+    elif learner.clocks is None and rule is None and np.ndim(alpha) == 0 and sigma is not None and is_linear:
         _infer_linear(learner)
     else:
         _infer(learner)
-
-
-class Learner(NamedTuple):
-    """The arguments of `learn`."""
-
-    initial: Belief
-    update: Update
-    act_on: ActOn
-    bonus: Bonus | None
-    rule: Rule | None
-    alpha: Any
-    sigma: Any
-    rho_env: TensorVariable
-
-    def belief(self, *fields: TensorVariable) -> Belief:
-        """A belief of the same type as `initial`."""
-        return type(self.initial)(*fields)
-
-    def decide(
-        self, belief: Belief, context: TensorVariable, available: TensorVariable, noise: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
-        """The rho of one decision, and the logarithms of the candidates' weights."""
-        rho = self.act_on(belief, noise)
-        utility = self.alpha * (context * rho).sum(axis=-1)
-        if self.bonus is not None:
-            utility = utility + self.bonus(belief, context)
-        return rho, utility if self.rule is None else self.rule(utility, available)
-
-    @property
-    def follows_equation_1(self) -> bool:
-        """Whether the update is `bayesian_update` with the true sigma of the rewards, for which there are kernels."""
-        update = self.update
-        is_bayesian = isinstance(update, partial) and update.func is bayesian_update and not update.args
-        return is_bayesian and update.keywords.get("sigma") is self.sigma  # type: ignore[attr-defined]
 
 
 def _simulate(learner: Learner) -> None:
@@ -208,11 +202,13 @@ def _simulate(learner: Learner) -> None:
         rho, weight = learner.decide(belief, context, available, rho_noise)
         chosen = pt.argmax(mask_utility(weight, available) + choice_noise)
         reward = (learner.rho_env * context[chosen]).sum() + learner.sigma * reward_noise
-        return (*learner.update(belief, context[chosen], reward), rho, chosen, reward)
+        return (*learner.update(belief, context[chosen], reward), belief.mean, rho, chosen, reward)
 
     sequences = [model["context"], model["available"], rho_noise, choice_noise, reward_noise]
-    means, *_, rho, chosen, reward = scan_over_time(one_decision, sequences, list(learner.initial), others=3)
-    pm.Deterministic("belief", _path(learner.initial.mean, means), dims=BELIEF_DIMS)
+    *_, mean, rho, chosen, reward = scan_of_agents(
+        one_decision, sequences, list(learner.initial), others=4, clocks=learner.clocks
+    )
+    pm.Deterministic("belief", mean, dims=BELIEF_DIMS)
     pm.Deterministic("rho", rho, dims=BELIEF_DIMS)
     pm.Deterministic("chosen", chosen, dims="time")
     pm.Deterministic("reward", reward, dims="time")
@@ -226,7 +222,8 @@ def _infer_linear(learner: Learner) -> None:
         return
     model = pm.modelcontext(None)
     taken = chosen_context()
-    reward = LinearReward("reward", learner.rho_env, taken, learner.sigma, dims="time")
+    assert learner.rho_env is not None
+    reward = received_rewards(learner.rho_env, taken, learner.sigma)
     bonus = None
     if learner.bonus is None and learner.follows_equation_1:
         beliefs = bayesian_learning(learner.initial, taken, reward, learner.sigma)
@@ -261,16 +258,56 @@ def _without_rewards(
         return (*later, gain, bonus)
 
     *rest, gain, bonus = scan_over_time(one_decision, [model["context"], taken], list(initial[1:]), others=2)
-    paths = [_path(first, later) for first, later in zip(initial[1:], rest, strict=True)]
+    paths = [pt.concatenate([first[None], later[:-1]]) for first, later in zip(initial[1:], rest, strict=True)]
     return gain[:-1], paths, None if learner.bonus is None else bonus
 
 
+def _infer_parameters(learner: Learner) -> None:
+    """Declare beliefs that are functions of the parameters alone, since all rewards are known."""
+    model = pm.modelcontext(None)
+    taken, reward = chosen_context(), _observe_rewards(learner)
+    clocks = learner.clocks or one_clock(len(model.coords["time"]))
+    contexts, rewards = taken[clocks.position], reward[clocks.position]
+    if len(learner.initial) == 1:
+        gain = _gains_without_memory(learner, contexts, clocks)
+    else:
+        assert isinstance(learner.update, partial)
+        given = {"memory": 1.0, "drift": 0.0} | learner.update.keywords
+        parameters = [
+            for_agents(pt.as_tensor(value, dtype="float64"), clocks.agents)
+            for value in (given["sigma"] ** 2, given["memory"], given["drift"])
+        ]
+        root = for_agents(learner.initial.root, clocks.agents)
+        covariance = (root[:, :, None, :] * root[:, None, :, :]).sum(axis=-1)
+        gain = gains_of_kalman(covariance, contexts, *parameters)
+    path = path_of_means(for_agents(learner.initial.mean, clocks.agents), gain, contexts, rewards)
+    mean = pm.Deterministic("belief", clocks.in_log(path), dims=BELIEF_DIMS)
+    rho = pm.Deterministic("rho", mean, dims=BELIEF_DIMS)
+
+    shown = model["context"], model["available"], rho
+    context, available, weights = (sequence[0].type() for sequence in shown)
+    blank = [pt.zeros_like(field) for field in learner.initial[1:]]
+    _, weight = learner.decide(learner.belief(weights, *blank), context, available, pt.zeros_like(weights))
+    batches = dict(zip((context, available, weights), shown, strict=True))
+    (weight,) = vectorised([weight], batches, (len(clocks.agent),), lambda of_all: of_all[clocks.agent])
+    choose(weight)
+
+
+def _gains_without_memory(learner: Learner, contexts: TensorVariable, clocks: Clocks) -> TensorVariable:
+    """Gains (N, J, feature) of a belief that consists of a mean: they depend on the context alone."""
+    context = contexts[0, 0].type()
+    (gain,) = learner.update(learner.belief(pt.zeros_like(context)), context, pt.as_tensor(1.0))
+    # The parameters of agents are the same for all of their decisions.
+    return vectorised([gain], {context: contexts}, clocks.position.shape, lambda of_all: of_all[None, :])[0]
+
+
 def _infer(learner: Learner) -> None:
-    """Declare any learner, with standard normal noise."""
+    """Declare any learner, with standard normal noise for what was not observed."""
     model = pm.modelcontext(None)
     taken = chosen_context()
-    reward = (taken * learner.rho_env).sum(axis=-1) + learner.sigma * pm.Normal("reward_noise", dims="time")
-    needs_noise = not acts_on_mean(learner.initial, learner.act_on)
+    is_known = seen_rewards(model).all()
+    reward = _observe_rewards(learner) if is_known else _rewards_with_noise(learner, taken)
+    needs_noise = not acts_on_mean(learner.of_first.initial, learner.act_on)
     noise = pm.Normal("rho_noise", dims=BELIEF_DIMS) if needs_noise else pt.zeros_like(taken)
 
     def one_decision(
@@ -283,16 +320,52 @@ def _infer(learner: Learner) -> None:
     ) -> tuple[TensorVariable, ...]:
         belief = learner.belief(*fields)
         rho, weight = learner.decide(belief, context, available, noise)
-        return (*learner.update(belief, taken, reward), rho, weight)
+        return (*learner.update(belief, taken, reward), belief.mean, rho, weight)
 
     sequences = [model["context"], model["available"], taken, reward, noise]
-    means, *_, rho, weight = scan_over_time(one_decision, sequences, list(learner.initial), others=2)
-    pm.Deterministic("belief", _path(learner.initial.mean, means), dims=BELIEF_DIMS)
+    *_, mean, rho, weight = scan_of_agents(
+        one_decision, sequences, list(learner.initial), others=3, clocks=learner.clocks
+    )
+    pm.Deterministic("belief", mean, dims=BELIEF_DIMS)
     pm.Deterministic("rho", rho, dims=BELIEF_DIMS)
-    pm.Deterministic("reward", reward, dims="time")
+    if not is_known:
+        pm.Deterministic("reward", reward, dims="time")
     choose(weight)
 
 
-def _path(first: TensorVariable, later: TensorVariable) -> TensorVariable:
-    """Values before each decision, from the value before the first and those after each."""
-    return pt.concatenate([first[None], later[:-1]])
+def _observe_rewards(learner: Learner) -> TensorVariable:
+    """All rewards, as data; they tell about rho_env if there is one."""
+    model = pm.modelcontext(None)
+    if learner.rho_env is None:
+        return model[OBSERVED_REWARD]
+    return received_rewards(learner.rho_env, chosen_context(), learner.sigma)
+
+
+def _rewards_with_noise(learner: Learner, taken: TensorVariable) -> TensorVariable:
+    """Rewards as functions of standard normal noise, and where the log contains them as observed."""
+    model = pm.modelcontext(None)
+    mean = (taken * learner.rho_env).sum(axis=-1)
+    is_seen = seen_rewards(model)
+    if not is_seen.any():
+        return mean + learner.sigma * pm.Normal("reward_noise", dims="time")
+    seen, hidden = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
+    model.add_coord("unobserved", hidden)
+    values = pm.Data("reward_recorded", model[OBSERVED_REWARD].get_value()[seen])
+    assert learner.rho_env is not None
+    LinearReward("reward_observed", learner.rho_env, taken[seen], learner.sigma, observed=values)
+    latent = mean[hidden] + learner.sigma * pm.Normal("reward_noise", dims="unobserved")
+    return pt.set_subtensor(model[OBSERVED_REWARD][hidden], latent)
+
+
+def _need_all_rewards(model: pm.Model) -> None:
+    """Raise `InputError` unless the log contains every reward."""
+    if is_simulated(model):
+        raise InputError(
+            "this learner says nothing about where rewards come from, so it cannot be simulated: give sigma."
+        )
+    missing = np.flatnonzero(~seen_rewards(model))
+    if len(missing):
+        raise InputError(
+            f"the reward of decision number {missing[0] + 1} is missing, and this learner says nothing about where "
+            "rewards come from: give `reward` for every decision, or sigma to infer those that were not observed."
+        )

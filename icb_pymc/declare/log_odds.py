@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.data.decisions import elapsed_time, shares_of_time
+from icb_pymc.data.decisions import elapsed_time, own_moments, shares_of_time
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.model import hyperparameter
 from icb_pymc.declare.priors import is_zero
@@ -100,6 +100,7 @@ def innovations(
     total_movement: Any = None,
     covariance: Any = None,
     unit_of_time: str | None = None,
+    clock: str = "calendar",
 ) -> tuple[TensorVariable, np.ndarray]:
     """Covariance of an innovation, and the time it is multiplied by: w^2 diag(u_i^2) times the share of the log.
 
@@ -118,11 +119,14 @@ def innovations(
         The covariance itself (`innovation_covariance`), per decision or per unit of time.
     unit_of_time : str, optional
         Like ``"30D"``, or ``"decision"`` to count decisions although they have dates.
+    clock : {"calendar", "own"}
+        Whether time passes for all agents together, or for each agent only between its own decisions.
 
     Returns
     -------
     covariance : tensor (feature, feature)
-    elapsed : array (time - 1,)
+    elapsed : array (time - 1,), or (time,)
+        The time between decisions; with clocks of agents, when each decision is made on the clock of its agent.
 
     Raises
     ------
@@ -146,11 +150,14 @@ def innovations(
                 "log: give one of them."
             )
         variance = hyperparameter("innovation_covariance", covariance)
+        if clock == "own":
+            return as_covariance(variance, features), own_moments(decisions, unit_of_time, as_shares=False)
         return as_covariance(variance, features), elapsed_time(decisions, unit_of_time)
     if is_zero(total_movement):
         raise InputError("total_movement is zero, so that weights never change: fit 'b_irl', which assumes that.")
     movement = hyperparameter("total_movement", _around(*MOVEMENT) if total_movement is None else total_movement)
-    return as_covariance((movement * unit) ** 2, features), shares_of_time(decisions, unit_of_time)
+    shares = own_moments if clock == "own" else shares_of_time
+    return as_covariance((movement * unit) ** 2, features), shares(decisions, unit_of_time)
 
 
 def _around(median: float, log_sd: float) -> TensorVariable:

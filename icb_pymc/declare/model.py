@@ -14,7 +14,8 @@ from pymc.logprob.abstract import MeasurableOp
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.decisions import validate, validate_arrivals
-from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS
+from icb_pymc.data.observed_rewards import rewards_of
+from icb_pymc.data.schema import CHOSEN_SLOT, CONTEXT_DIMS, IS_REWARD_OBSERVED, OBSERVED_REWARD
 from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.declare.graph import context_model, has_op
 from icb_pymc.declare.processes import as_covariance
@@ -61,8 +62,16 @@ def decisions_model(decisions: xr.Dataset) -> pm.Model:
         # Data, not constants: large constants defeat compilation caches.
         pm.Data("context", decisions[weighed].values, dims=CONTEXT_DIMS)
         pm.Data("available", decisions["available"].values, dims=("time", "action"))
+        if "decider" in decisions:
+            model.add_coords({"agent": decisions["agent"].values})
+            pm.Data("decider", decisions["decider"].values, dims="time")
         if is_decided:
             pm.Data(CHOSEN_SLOT, decisions["chosen"].values, dims="time")
+            reward = rewards_of(decisions)
+            if not np.isnan(reward).all():
+                # Data of a model cannot hold NaN.
+                pm.Data(OBSERVED_REWARD, np.nan_to_num(reward), dims="time")
+                pm.Data(IS_REWARD_OBSERVED, ~np.isnan(reward), dims="time")
         elif "true_rho_env" in decisions:
             pm.Data("true_rho_env", decisions["true_rho_env"].values, dims="feature")
     return model

@@ -40,7 +40,8 @@ def scan_over_time(
     for i, state in enumerate(states):
         results[i] = state.type.filter_variable(pt.as_tensor(results[i]))
     model = pm.Model.get_context(error_if_none=False)
-    variables = [] if model is None else model.basic_RVs
+    # Deterministics too, so that they are computed once and not at each step.
+    variables = [] if model is None else [*model.basic_RVs, *model.deterministics]
     inside = set(ancestors(results, blockers=variables))
     used = [variable for variable in variables if variable in inside]
 

@@ -15,6 +15,7 @@ from icb_pymc import __version__
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.data.decisions import validate
+from icb_pymc.data.observed_rewards import rewards_of
 from icb_pymc.declare.spec import Declare, ModelSpec, Preset, bound_hyperparameters, spec_of
 from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
@@ -151,6 +152,8 @@ def fit(
 
     started, graph = time.perf_counter(), None
     if sampling["method"] == "em":
+        if not np.isnan(rewards_of(decisions)).all():
+            raise InputError("method 'em' infers all rewards: use 'mcmc', or leave out the observed 'reward'.")
         outcome = fit_by_em(
             declare, decisions, bound_hyperparameters(declare) | given, sampling, random_seed, progressbar
         )

@@ -11,9 +11,11 @@ import xarray as xr
 from icb_pymc.results.kept_times import check_dtype, positions_to_keep
 from icb_pymc.sample.learner_beliefs import LearntBeliefs, learnt_belief
 
-LATENTS = ("rho", "reward")
+LATENTS = ("rho", "reward", "reward_unobserved")
 # Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
 NOISE = ("rho_noise", "reward_noise")
+# Quantities of the model that are small enough to be always kept: numbers, and a number for each agent.
+SMALL_DIMS: tuple[tuple[str, ...], ...] = ((), ("agent",))
 
 
 class KeptDraws:
@@ -50,6 +52,7 @@ class KeptDraws:
         # The beliefs of a learner are computed later: their scan takes too long to be run at every draw.
         later = () if learnt_belief(model) is None else ("belief",)
         wanted += [rv for rv in model.deterministics if rv.name in derived and rv.name not in later]
+        wanted += [rv for rv in model.deterministics if rv not in wanted and _is_small(model, rv)]
         if self.is_plain:
             return [variable.name for variable in wanted]
         model.add_coord("kept_time", self.times)
@@ -119,3 +122,8 @@ class KeptDraws:
         if "time" not in posterior.dims or "position" in {*posterior.variables, *posterior.dims}:
             return posterior
         return posterior.assign_coords(position=("time", self.index))
+
+
+def _is_small(model: pm.Model, variable: Any) -> bool:
+    dims = tuple(model.named_vars_to_dims.get(variable.name) or ())
+    return dims in SMALL_DIMS and variable.type.ndim == len(dims)

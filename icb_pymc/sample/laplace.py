@@ -36,7 +36,7 @@ class Laplace(NamedTuple):
     draws : Dataset (chain, draw, ...)
         Independent draws of the Gaussian, for the variables that were asked for.
     log_evidence : float
-        log p(choices | hyperparameters) by Laplace's method.
+        log p(choices, observed rewards | hyperparameters) by Laplace's method.
     """
 
     draws: xr.Dataset
@@ -103,7 +103,10 @@ def laplace_approximation(
     }
     variables = {name: (("chain", "draw", *dims[name]), path) for name, path in kept.items()}
     coords = {dim: list(model.coords[dim]) for name in kept for dim in dims[name] if dim in model.coords}
-    return Laplace(xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords), mode.log_evidence)
+    return Laplace(
+        xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords),
+        mode.log_evidence + reader.log_evidence(values),
+    )
 
 
 def most_probable_hyperparameters(
@@ -131,11 +134,12 @@ def most_probable_hyperparameters(
             prior = float(log_prior(*(here[value.name] for value in inputs)))
             if not np.isfinite(prior):
                 return 1e12
-            _, space = reader.state_space(reader.values(here))
+            values = reader.values(here)
+            _, space = reader.state_space(values)
             # Each search starts where the last one ended: hyperparameters move little from one to the next.
             mode = find_mode(space, last[0].multipliers if last else None)
         last[:] = [mode]
-        return -prior - mode.log_evidence
+        return -prior - mode.log_evidence - reader.log_evidence(values)
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
     bounds = [(value - SEARCH_RADIUS, value + SEARCH_RADIUS) for value in start]

@@ -29,6 +29,7 @@ def simulate(
     actions: int = 2,
     random_seed: int | None = None,
     arrivals: xr.Dataset | None = None,
+    observed_rewards: float = 0.0,
     seed: int | None = None,
 ) -> xr.Dataset:
     """Simulate the decisions of an agent, or of any other model that says how choices are made.
@@ -47,6 +48,9 @@ def simulate(
     arrivals : Dataset, optional
         What the agent chooses from; rewards are those of their `true_rho_env`, if they have it. By default the
         environment that the model's spec names, or the paper's semi-synthetic one.
+    observed_rewards : float
+        Share of the rewards that the log contains as `reward`: 0 for none (default), 1 for all, and otherwise a random
+        subset, NaN elsewhere.
     seed : int, optional
         Another name of `random_seed`.
 
@@ -60,7 +64,7 @@ def simulate(
     ------
     InputError
         If the model is unknown or does not say how choices are made, a hyperparameter is unknown, a prior is flat, or
-        both `steps` and `arrivals` are given.
+        both `steps` and `arrivals` are given, or rewards are to be observed that the model does not have.
 
     Examples
     --------
@@ -71,6 +75,8 @@ def simulate(
     >>> decisions["true_belief"].dims
     ('time', 'feature')
     """
+    if not 0 <= observed_rewards <= 1:
+        raise InputError(f"observed_rewards={observed_rewards}: give a share between 0 and 1.")
     declare = find(model)
     random_seed = only_seed(random_seed, seed) or 0
     given = dict(hyperparameters or {})
@@ -79,9 +85,16 @@ def simulate(
         arrivals = default_arrivals(declare, steps=steps, actions=actions, seed=random_seed)
     elif steps is not None:
         raise InputError("steps and arrivals were both given; the arrivals already say how many steps there are.")
-    graph = declare(arrivals.drop_vars("chosen", errors="ignore"), **given)
+    graph = declare(arrivals.drop_vars(["chosen", "reward"], errors="ignore"), **given)
     drawn = draw_decisions(graph, name_of(declare), 1, random_seed)
-    decisions = arrivals.assign(chosen=("time", drawn.pop("chosen")[0].astype(np.int64)))
+    decisions = arrivals.drop_vars("reward", errors="ignore").assign(
+        chosen=("time", drawn.pop("chosen")[0].astype(np.int64))
+    )
+    if observed_rewards > 0:
+        if "reward" not in drawn:
+            raise InputError(f"observed_rewards: '{name_of(declare)}' draws no rewards; leave observed_rewards out.")
+        is_seen = np.random.default_rng(random_seed).random(decisions.sizes["time"]) < observed_rewards
+        decisions["reward"] = ("time", np.where(is_seen, drawn["reward"][0], np.nan))
     for name, values in drawn.items():
         decisions[f"true_{name}"] = (dims_of(graph, name, values.ndim - 1), values[0])
     decisions.attrs |= {

@@ -4,7 +4,8 @@ Importing this package registers them, so that plain `pm.sample()` assigns them 
 it within the context of the model (``with model: pm.sample()``): the steps examine the whole graph to see whether they
 apply.
 
-- `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `summed_sources` (models it can sample).
+- `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `learner_sources`,
+  `summed_sources` (models it can sample).
 - `shrinkage_gibbs`: the scales of a shrinkage walk (recognised by `shrinkage_scales`), which the engine takes as given.
 - `belief_gibbs`, `reward_gibbs` (with `elliptical_slice`), `rho_metropolis`, `learner_metropolis`,
   `weights_metropolis`: Algorithms 1 and 2.

@@ -1,26 +1,26 @@
-"""Where beliefs come from, as linear-Gaussian state spaces: a process, a Bayesian learner, or weights by fold.
+"""Where beliefs come from, as linear-Gaussian state spaces: a process, or weights by fold.
+
+Learners are in `learner_sources`, sums in `summed_sources`.
 
 Each source says which variables of the model it consists of, which quantities must be read from the graph, which state
 space results, and how states and noise are converted to values of the variables and back.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import pymc as pm
 from pymc.pytensorf import compile as compile_graph
-from pytensor.graph.basic import equal_computations
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.declare.beliefs import BayesianLearning, ConstantWithin, PredictionErrorLearning
+from icb_pymc.declare.beliefs import ConstantWithin
 from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
-from icb_pymc.declare.rewards import LinearRewardRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
-from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.kernels.state_space import Noise
 
 Values = dict[str, np.ndarray]
@@ -61,6 +61,15 @@ class BeliefSource(Protocol):
     """The quantities that must be read from the graph, by name."""
     needs_path: bool
     """Whether `to_values` needs the states at all times, not only the first."""
+    observed: Sequence[TensorVariable]
+    """Observed variables, other than choices, that the source conditions on."""
+    moves_beliefs: bool
+    """Whether beliefs depend on its variables."""
+    order: np.ndarray | None
+    """The decisions (T,) in the order of the states, if that is not their order in the log."""
+
+    def log_evidence(self, values: Values) -> float:
+        """The log-density of what is `observed`, with the Gaussian variables integrated out."""
 
     def dynamics(self, values: Values) -> Dynamics:
         """The state space."""
@@ -74,7 +83,18 @@ class BeliefSource(Protocol):
         """The noise of the start and of the moves that gives these values of the variables."""
 
 
-class ProcessSource:
+class GaussianSource:
+    """What most sources have in common: nothing but choices is observed."""
+
+    observed: Sequence[TensorVariable] = ()
+    moves_beliefs = True
+    order: np.ndarray | None = None
+
+    def log_evidence(self, values: Values) -> float:
+        return 0.0
+
+
+class ProcessSource(GaussianSource):
     """Beliefs that are, or are a linear function of, a `WienerProcess` or a `LinearProcess`."""
 
     needs_path = True
@@ -136,99 +156,7 @@ class ProcessSource:
         return start, (inverse @ (moved / dynamics.move_scale[:, None])[:, :, None])[:, :, 0]
 
 
-class LearnerSource:
-    """Beliefs of a Bayesian learner: the state is (n_t, rho_env), the noise that of the rewards.
-
-    With S_t = Sigma_t / sigma^2 and G_t = sum_{s<t} x_s x_s' equation 1 is mu_t = mu_1 + S_t (G_t (rho_env - mu_1) +
-    n_t), where n_t = sigma sum_{s<t} x_s w_s is a random walk. Its transition is the identity; that of mu_t is not.
-    """
-
-    needs_path = False
-    second_input = "start_root"
-
-    def __init__(self, belief: TensorVariable, reward: TensorVariable, rho_env: TensorVariable | None) -> None:
-        names = ("start_mean", self.second_input, "chosen_context")
-        self.variables = [reward] if rho_env is None else [reward, rho_env]
-        self.graphs = dict(zip(names, belief.owner.inputs, strict=False)) | {"sigma": parameters(reward)[2]}
-        if rho_env is None:
-            self.graphs["rho_env"] = parameters(reward)[0]
-        else:
-            self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(rho_env), strict=True))
-
-    def dynamics(self, values: Values) -> Dynamics:
-        context, sigma = values["chosen_context"], float(values["sigma"])
-        k = context.shape[1]
-        root = values["start_root"]
-        beliefs = covariance_path(root @ root.T, context, sigma)
-        rho_env_mean, rho_env_root = self._rho_env_prior(values)
-        past_context = context[:-1]
-        products = past_context[:, :, None] * past_context[:, None, :]
-        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(products, axis=0)])
-        scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
-        rho_env_weight = scaled_covariance @ sums
-        rank_zero = np.zeros((1, 0, 2 * k))
-        return Dynamics(
-            np.concatenate([np.zeros(k), rho_env_mean]),
-            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
-            np.empty((0, 2 * k)),
-            rank_zero,
-            rank_zero,
-            np.zeros((1, 2 * k)),
-            np.full(1, sigma),
-            np.concatenate([past_context, np.zeros_like(past_context)], axis=1)[:, None, :],
-            np.concatenate([scaled_covariance, rho_env_weight], axis=2),
-            values["start_mean"] - rho_env_weight @ values["start_mean"],
-            beliefs.root,
-        )
-
-    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
-        context, k = values["chosen_context"], values["chosen_context"].shape[1]
-        rho_env = states[0, k:].copy()
-        # No belief in the log depends on the last reward: it is drawn from its prior.
-        reward = context @ rho_env + float(values["sigma"]) * np.append(noise.move[:, 0], rng.standard_normal())
-        return [reward, rho_env][: len(self.variables)]
-
-    def to_noise(
-        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        context, k = values["chosen_context"], values["chosen_context"].shape[1]
-        rho_env = variable_values[1] if len(variable_values) == 2 else values["rho_env"]
-        move = (variable_values[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
-        return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
-
-    def _rho_env_prior(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """Mean of rho_env and a root of its covariance, which has no columns if rho_env is not sampled."""
-        if len(self.variables) == 2:
-            return values["rho_env_mean"], covariance_root(values["rho_env_covariance"])
-        return values["rho_env"], np.zeros((len(values["rho_env"]), 0))
-
-
-class PredictionErrorSource(LearnerSource):
-    """Beliefs of a learner from prediction errors: the state is (mu_t, rho_env), the noise that of the rewards."""
-
-    second_input = "gain"
-
-    def dynamics(self, values: Values) -> Dynamics:
-        past_context, gain = values["chosen_context"][:-1], values["gain"]
-        k = past_context.shape[1]
-        rho_env_mean, rho_env_root = self._rho_env_prior(values)
-        # mu_{t+1} = mu_t + gain_t (<rho_env - mu_t, x_t> + sigma w_t).
-        moves = np.concatenate([gain, np.zeros_like(gain)], axis=1)
-        return Dynamics(
-            np.concatenate([values["start_mean"], rho_env_mean]),
-            np.concatenate([np.zeros_like(rho_env_root), rho_env_root]),
-            np.empty((0, 2 * k)),
-            moves[:, None, :],
-            np.concatenate([-past_context, past_context], axis=1)[:, None, :],
-            np.zeros((1, 2 * k)),
-            np.full(1, float(values["sigma"])),
-            moves[:, None, :],
-            np.eye(k, 2 * k),
-            np.zeros(k),
-        )
-
-
-class FoldSource:
+class FoldSource(GaussianSource):
     """Gaussian weights, one vector for each fold of decisions; with a single fold the beliefs are constant."""
 
     needs_path = True
@@ -289,8 +217,6 @@ class FoldSource:
 
 def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
     """The linear-Gaussian source of `belief` (time, feature), or None if it is not of a known kind."""
-    if has_op(belief, BayesianLearning) or has_op(belief, PredictionErrorLearning):
-        return _find_learner(model, belief)
     if has_op(belief, ConstantWithin):
         return _find_folds(model, belief)
     processes = [rv for rv in model.free_RVs if has_op(rv, WienerProcessRV) or has_op(rv, LinearProcessRV)]
@@ -302,19 +228,6 @@ def find_source(model: pm.Model, belief: TensorVariable) -> BeliefSource | None:
         return ProcessSource(belief)
     linear_map = _linear_map(model, inside[0], belief)
     return None if linear_map is None else ProcessSource(inside[0], linear_map)
-
-
-def _find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:
-    _, _, context, reward, *sigma = belief.owner.inputs
-    if not has_op(reward, LinearRewardRV) or belief.owner.outputs[0] is not belief:
-        return None
-    # It learns from these rewards only if it uses their contexts and, if it is Bayesian, their noise.
-    if not equal_computations(parameters(reward)[1 : 2 + len(sigma)], [context, *sigma]):
-        return None
-    rho_env = parameters(reward)[0]
-    is_gaussian = rho_env in model.free_RVs and has_op(rho_env, MvNormalRV)
-    source = LearnerSource if has_op(belief, BayesianLearning) else PredictionErrorSource
-    return source(belief, reward, rho_env if is_gaussian else None)
 
 
 def _find_folds(model: pm.Model, belief: TensorVariable) -> FoldSource | None:

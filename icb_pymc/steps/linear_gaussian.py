@@ -14,6 +14,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
+from icb_pymc.steps.learner_sources import find_learner
 from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
 
@@ -63,11 +64,12 @@ def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
     if weights.type.ndim != 2 or (rho is not None and rho not in model.free_RVs):
         return None
     belief = weights if rho is None else bare(parameters(rho)[0])
-    source = find_source(model, belief) or find_sum(model, belief)
-    if source is None:
+    source = find_learner(model, belief) or find_source(model, belief) or find_sum(model, belief)
+    # Where all rewards were observed, an agent that acts on the mean of its belief has no Gaussian variables.
+    if source is None or (rho is None and not source.moves_beliefs):
         return None
     parts = LinearGaussianParts(choice, rho, source, [])
-    block = {*parts.variables, choice}
+    block = {*parts.variables, *source.observed, choice}
     for variable in parts.variables:
         is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
         if not is_plain or not set(children(model, variable)) <= block:
@@ -106,6 +108,7 @@ class LinearGaussianModel:
 
     def __init__(self, model: pm.Model, parts: LinearGaussianParts, with_rho: bool = True) -> None:
         self._source, self._rho = parts.source, parts.rho
+        self.order = parts.source.order
         self.with_rho = with_rho and parts.rho is not None
         _, context, alpha, *bonus = parameters(parts.choice)[0].owner.inputs
         graphs = {
@@ -131,6 +134,10 @@ class LinearGaussianModel:
     def values(self, point: Point) -> Values:
         """Values of everything that the state space depends on, at a point."""
         return self._read(point)
+
+    def log_evidence(self, values: Values) -> float:
+        """The log-density of what was observed besides choices, with the Gaussian variables integrated out."""
+        return self._source.log_evidence(values)
 
     def is_same(self, one: Point, other: Point) -> bool:
         """Whether these values are the same at two points."""
@@ -180,7 +187,8 @@ class LinearGaussianModel:
         if self.with_rho:
             assert self._rho_name is not None
             root = self._root(values, dynamics)
-            point[self._rho_name] = _beliefs(dynamics, states) + (root @ noise.sampling[:, :, None])[:, :, 0]
+            rho = _beliefs(dynamics, states) + (root @ noise.sampling[:, :, None])[:, :, 0]
+            point[self._rho_name] = rho if self.order is None else rho[np.argsort(self.order)]
         return point
 
     def to_noise(self, values: Values, dynamics: Dynamics, space: StateSpace, point: Point) -> Noise:
@@ -192,7 +200,7 @@ class LinearGaussianModel:
             assert self._rho_name is not None
             states = np.empty((len(sampling), len(space.start_mean)))
             path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
-            deviation = point[self._rho_name] - _beliefs(dynamics, states)
+            deviation = self._in_order(point[self._rho_name]) - _beliefs(dynamics, states)
             root = self._root(values, dynamics)
             sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]
         return noise._replace(sampling=np.ascontiguousarray(sampling))
@@ -200,18 +208,23 @@ class LinearGaussianModel:
     def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
         root = values["root"] if self._has_root else dynamics.covariance_root
         assert root is not None
-        return root
+        return self._in_order(root) if root.ndim == 3 else root
+
+    def _in_order(self, values: np.ndarray) -> np.ndarray:
+        """Values of all decisions (T, ...) in the order of the states."""
+        return values if self.order is None else values[self.order]
 
     def _bonus_contrasts(self, values: Values) -> np.ndarray | float:
         """The bonus of each alternative minus that of the chosen action."""
         if "bonus" not in values:
             return 0.0
-        return choice_contrasts(values["bonus"][:, :, None], values["available"], values["chosen"], 1.0).values[:, 0]
+        bonus, available, chosen = (self._in_order(values[name]) for name in ("bonus", "available", "chosen"))
+        return choice_contrasts(bonus[:, :, None], available, chosen, 1.0).values[:, 0]
 
     def _contrasts(self, values: Values) -> Contrasts:
         """Contrasts at this alpha; those at alpha = 1 are cached if nothing else in them can change."""
         if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE_INPUTS):
-            context, available, chosen = (values[name] for name in CHOICE_INPUTS)
+            context, available, chosen = (self._in_order(values[name]) for name in CHOICE_INPUTS)
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
         return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
 

@@ -144,7 +144,7 @@ class RewardGibbs(SeededStep):
 def is_learner_reward(model: pm.Model, reward: TensorVariable) -> bool:
     """Whether `reward` is the `LinearReward` of the model's Bayesian learner, and nothing else depends on it."""
     learner = find_learner_sample(model)
-    if learner is None or not has_op(reward, LinearRewardRV):
+    if learner is None or reward not in model.free_RVs or not has_op(reward, LinearRewardRV):
         return False
     _, _, context, learner_reward, sigma = parameters(learner)[0].owner.inputs
     # The learner's updates are Bayesian only if it uses the contexts and the noise of these rewards.

@@ -19,7 +19,7 @@ from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, ProcessSource, Values, transpose_roots
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, GaussianSource, ProcessSource, Values, transpose_roots
 
 # The filter stores the covariance of the whole state: with more constants than this NUTS is faster.
 MAX_CONSTANTS = 500
@@ -39,7 +39,7 @@ class ProcessPart(ProcessSource):
         return value
 
 
-class ConstantPart:
+class ConstantPart(GaussianSource):
     """A Gaussian variable that is the same at all times, of any shape."""
 
     needs_path = False
@@ -75,7 +75,7 @@ class ConstantPart:
         return np.tile(value.ravel(), (self._times, 1))
 
 
-class AgentWalksPart:
+class AgentWalksPart(GaussianSource):
     """`AgentWalks`: the state holds the deviation of each agent at its last decision; only the next decider's moves.
 
     Parameters
@@ -88,7 +88,7 @@ class AgentWalksPart:
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         self.variables = [variable]
-        names = ("start_covariance", "innovation_covariance", "elapsed")
+        names = ("start_covariance", "innovation_covariance", "moments")
         self.graphs = dict(zip(names, parameters(variable)[:3], strict=True))
         # Agents without a decision are left out.
         _, self._first, self._agent = np.unique(decider, return_index=True, return_inverse=True)
@@ -100,8 +100,8 @@ class AgentWalksPart:
 
     def _gaps(self, values: Values) -> np.ndarray:
         """Time from the decider's previous decision to each decision, or zero at its first."""
-        clock = np.concatenate([[0.0], np.cumsum(values["elapsed"])])
-        return np.where(self._previous >= 0, clock - clock[self._previous], 0.0)
+        moments = values["moments"]
+        return np.where(self._previous >= 0, moments - moments[self._previous], 0.0)
 
     def dynamics(self, values: Values) -> Dynamics:
         start, k = covariance_root(values["start_covariance"]), len(values["start_covariance"])
@@ -134,7 +134,46 @@ class AgentWalksPart:
         return blocks.reshape(self._times, -1)
 
 
-class SummedSource:
+class SortedWalksPart(AgentWalksPart):
+    """`AgentWalks` where nothing else moves: the agents follow one another, and the state holds one deviation.
+
+    Parameters
+    ----------
+    variable : AgentWalks
+    decider : (T,)
+    """
+
+    def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
+        super().__init__(variable, decider)
+        self.order = np.argsort(self._agent, kind="stable")
+        self._is_first = self._previous[self.order][1:] < 0
+
+    def dynamics(self, values: Values) -> Dynamics:
+        start = covariance_root(values["start_covariance"])
+        moved = covariance_root(values["innovation_covariance"])
+        gap = self._gaps(values)[self.order][1:]
+        roots = np.where(self._is_first[:, None, None], start, np.sqrt(gap)[:, None, None] * moved)
+        block = _dynamics(np.zeros(len(start)), start, np.ones(1), transpose_roots(roots))
+        return block._replace(decay=np.where(self._is_first[:, None], 0.0, np.ones((1, len(start)))))
+
+    def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        return [states]
+
+    def to_noise(
+        self, values: Values, dynamics: Dynamics, variable_values: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        path = variable_values[0][self.order]
+        to_start = np.linalg.pinv(covariance_root(values["start_covariance"]))
+        to_move = np.linalg.pinv(covariance_root(values["innovation_covariance"]))
+        gap = self._gaps(values)[self.order][1:]
+        moved = np.diff(path, axis=0) / np.sqrt(np.where(gap > 0, gap, 1.0))[:, None]
+        return to_start @ path[0], np.where(self._is_first[:, None], path[1:] @ to_start.T, moved @ to_move.T)
+
+    def to_states(self, value: np.ndarray) -> np.ndarray:
+        return value
+
+
+class SummedSource(GaussianSource):
     """Beliefs loading_t state_t + offset_t, where the state has a block for each part.
 
     Parameters
@@ -149,6 +188,10 @@ class SummedSource:
 
     def __init__(self, parts: list[Part], sizes: list[int], loading: np.ndarray, offset: np.ndarray) -> None:
         self._parts, self._sizes, self._loading, self._offset = parts, sizes, loading, offset
+        sorted_parts = [part for part in parts if isinstance(part, SortedWalksPart)]
+        if sorted_parts:
+            self.order = order = sorted_parts[0].order
+            self._loading, self._offset = loading[order], offset[order]
         self.variables = [part.variables[0] for part in parts]
         self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
 
@@ -183,6 +226,8 @@ class SummedSource:
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
+        if self.order is not None:
+            states = states[np.argsort(self.order)]
         paths = np.split(states, np.cumsum(self._sizes)[:-1], axis=1)
         parts = zip(self._parts, self._values(values), paths, strict=True)
         return [
@@ -206,13 +251,15 @@ def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
     if times is None:
         return None
     parts: list[Part] = []
+    # Without anything else that moves, the walks of agents are independent, and their order in time does not matter.
+    walks_part = SortedWalksPart if sum(map(_is_process, inside)) == 1 else AgentWalksPart
     for rv in inside:
         if has_op(rv, AgentWalksRV):
             decider = parameters(rv)[3]
             if set(ancestors([decider])) & set(model.free_RVs):
                 return None
             (agents,) = compile_graph([], model.replace_rvs_by_values([decider]), mode="FAST_COMPILE")()
-            parts.append(AgentWalksPart(rv, agents))
+            parts.append(walks_part(rv, agents))
         elif _is_process(rv):
             parts.append(ProcessPart(rv))
         elif (has_op(rv, NormalRV) or has_op(rv, MvNormalRV)) and np.prod(shapes[rv.name]) <= MAX_CONSTANTS:

@@ -226,6 +226,7 @@ class UtilityHMC(SeededStep):
     def _set_model(self, values: Values) -> None:
         self._values: Values = values
         self._dynamics, self._space = self._model.state_space(values)
+        self._log_evidence_here = self._model.log_evidence(values)
 
     def _set_reference(self, data: PseudoData) -> None:
         self._data = data
@@ -285,6 +286,7 @@ class UtilityHMC(SeededStep):
             with np.errstate(all="ignore"):
                 dynamics, space = self._model.state_space(values)
                 reference = make_reference(space, self._data)
+                log_evidence = self._model.log_evidence(values)
         except (ValueError, np.linalg.LinAlgError):
             # Not a covariance matrix, or not finite.
             return point, 0.0
@@ -292,13 +294,14 @@ class UtilityHMC(SeededStep):
             return point, 0.0
         noise = transfer_noise(self._reference, reference, self._position.noise, fresh)
         new_position = make_position(reference, noise)
-        log_ratio = log_prior + reference.log_density + new_position.log_residual
-        log_ratio -= self._log_prior_here + self._reference.log_density + self._position.log_residual
+        log_ratio = log_prior + log_evidence + reference.log_density + new_position.log_residual
+        log_ratio -= self._log_prior_here + self._log_evidence_here
+        log_ratio -= self._reference.log_density + self._position.log_residual
         log_ratio += log_proposals
         accept = _acceptance_probability(log_ratio)
         if uniform < accept:
             point, self._values, self._dynamics, self._space = proposal, values, dynamics, space
-            self._log_prior_here = log_prior
+            self._log_prior_here, self._log_evidence_here = log_prior, log_evidence
             self._reference, self._position = reference, new_position
         return point, accept
 

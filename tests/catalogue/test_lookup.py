@@ -2,11 +2,12 @@
 
 from importlib.metadata import EntryPoint
 
+import numpy as np
 import pytest
 from helpers.arrivals import make_arrivals
 from helpers.model_texts import HEAD, PLAIN, write
 
-from icb_pymc import fit, register, simulate
+from icb_pymc import fit, from_arrays, register, simulate
 from icb_pymc.catalogue import lookup as catalogue
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.cli import main
@@ -160,3 +161,15 @@ def test_icb_new_writes_a_model_that_can_be_described_and_simulated_and_is_never
     assert main(["new", "my-learner.py"]) == 2
     assert main(["new", "nowhere/my_learner.py"]) == 2
     assert (tmp_path / "my_learner.py").read_text() == text
+
+
+def test_icb_new_hierarchical_writes_a_model_of_subjects_that_needs_only_their_log(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "--hierarchical", "subjects.py"]) == 0
+    assert "icb check subjects.py --agents 5 --observed-rewards" in capsys.readouterr().out
+    assert "my_model" not in (tmp_path / "subjects.py").read_text()
+    context = np.random.default_rng(0).normal(size=(6, 2, 2))
+    decisions = from_arrays(context, [0, 1, 1, 0, 1, 0], agent=[1, 2, 1, 2, 1, 2], reward=np.arange(6.0))
+    model = catalogue.find("./subjects.py")(decisions)
+    assert model.eval_rv_shapes()["alpha_noise"] == (2,)
+    assert [rv.name for rv in model.observed_RVs] == ["reward", "chosen"]

@@ -70,6 +70,8 @@ def test_scales_that_contradict_each_other_are_refused(decisions, contradiction,
 def test_the_deviations_of_agents_have_a_scale_or_a_covariance(decisions):
     agents = decisions.assign(decider=("time", np.arange(30) % 2)).assign_coords(agent=["a", "b"])
     names = [rv.name for rv in hierarchical_nb_icb(agents).free_RVs]
+    assert names == ["total_movement", "start_scale", "population", "deviation_scale", "deviation"]
+    names = [rv.name for rv in hierarchical_nb_icb(agents, clock="calendar").free_RVs]
     assert names == ["total_movement", "start_scale", "trend", "deviation_scale", "deviation"]
     with pytest.raises(InputError, match="both describe deviations"):
         hierarchical_nb_icb(agents, deviation_scale=1.0, deviation_covariance=0.1)

@@ -4,6 +4,7 @@ import numpy as np
 
 START, MOVE = np.array([[0.6, 0.2], [0.2, 0.4]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
 ELAPSED = np.array([1.0, 0.001, 3.0, 1.0, 0.5, 2.0])
+MOMENTS = np.concatenate([[0.0], np.cumsum(ELAPSED)])
 # Agent 2 never decides, agent 3 starts late.
 DECIDER = np.array([1, 0, 1, 1, 3, 0, 3])
 

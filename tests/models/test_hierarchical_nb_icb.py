@@ -8,12 +8,15 @@ from helpers.arrivals import make_arrivals
 from helpers.dense_walks import dense_covariance
 
 from icb_pymc import fit, read_trace, simulate, write_trace
+from icb_pymc.assess.forecasts import one_step_ahead
 from icb_pymc.data.deciders import decisions_by, with_agents
+from icb_pymc.data.decisions import own_moments
 from icb_pymc.errors import InputError
 from icb_pymc.models import hierarchical_nb_icb
 from icb_pymc.results.inference_data import group
 
-SHARED = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 3.0, "start_covariance": 0.4}
+KNOWN = {"innovation_covariance": 0.1, "sampling_covariance": 0.2, "alpha": 3.0, "start_covariance": 0.4}
+SHARED = KNOWN | {"clock": "calendar"}
 KINDS = {
     "constant deviations": {"deviation_covariance": np.array([0.8, 0.3])},
     "moving deviations": {"deviation_covariance": 0.3, "deviation_innovation_covariance": np.array([0.1, 0.4])},
@@ -88,6 +91,51 @@ def test_the_posterior_is_that_of_the_definition(decisions, fitted):
     assert np.sqrt(np.mean(scores**2)) < 1.6
 
 
+OWN = KNOWN | {"deviation_covariance": np.array([0.8, 0.3])}
+
+
+def test_on_clocks_of_their_own_the_posterior_is_that_of_the_definition(decisions):
+    trials = np.array([0, 0, 1, 2, 0, 1])
+    same = DECIDER[:, None] == DECIDER
+    deviation = np.kron(same, np.diag([0.8, 0.3])) + np.kron(same * np.minimum.outer(trials, trials), 0.1 * np.eye(2))
+    covariances = [np.kron(np.full((6, 6), 0.4), np.eye(2)), deviation, 0.2 * np.eye(12)]
+    rng, draws = np.random.default_rng(0), 200_000
+    population, moved, noise = (
+        rng.multivariate_normal(np.zeros(12), covariance, draws, method="eigh").reshape(draws, 6, 2)
+        for covariance in covariances
+    )
+    weight = choice_weights(decisions, population + moved + noise)
+    wanted = np.stack([population, population + moved, population + moved + noise])
+    expected = np.einsum("n,vntk->vtk", weight, wanted)
+    error = np.sqrt(np.einsum("n,vntk->vtk", weight**2, (wanted - expected[:, None]) ** 2))
+
+    trace = fit("hierarchical_nb_icb", decisions, OWN, draws=2500, keep_latents=True, **QUICK)
+    assert trace.attrs["sampler"] == "utility_hmc"
+    posterior = group(trace, "posterior")
+    shown = posterior["population"].expand_dims(time=6).transpose("chain", "draw", "time", "feature").values
+    found = np.stack([shown, posterior["belief"].values, posterior["rho"].values], axis=2)
+    scores = (found.mean(axis=(0, 1)) - expected) / np.hypot(standard_error(found), error)
+    assert np.abs(scores).max() < 4.5
+    assert np.sqrt(np.mean(scores**2)) < 1.6
+
+
+def test_the_order_of_agents_in_the_log_does_not_matter_on_clocks_of_their_own(decisions):
+    sorted_log = decisions.isel(time=np.argsort(DECIDER, kind="stable")).assign_coords(time=decisions["time"].values)
+    options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
+    one, other = (fit("hierarchical_nb_icb", log, OWN, **options) for log in (decisions, sorted_log))
+    assert one.attrs["log_evidence"] == pytest.approx(other.attrs["log_evidence"], abs=1e-8)
+
+
+def test_time_on_own_clocks_is_counted_or_measured_for_each_agent(decisions):
+    np.testing.assert_allclose(own_moments(decisions), np.array([0, 0, 1, 2, 0, 1]) / 2)
+    days = np.array(
+        ["2001-01-01", "2001-01-01", "2001-01-03", "2001-01-11", "2001-01-20", "2001-01-06"], "datetime64[D]"
+    )
+    dated = decisions.assign_coords(time=np.sort(days))
+    np.testing.assert_allclose(own_moments(dated), np.array([0, 0, 2, 5, 0, 19]) / 19)
+    np.testing.assert_allclose(own_moments(dated, "1D", as_shares=False), [0, 0, 2, 5, 0, 19])
+
+
 def test_the_belief_is_the_trend_plus_the_deviation_of_the_agent_that_decides(decisions, fitted):
     posterior = group(fitted[1], "posterior")
     deviation = posterior["deviation"]
@@ -108,7 +156,7 @@ def test_a_trace_still_has_the_deciders_after_it_was_written_and_read(decisions,
 def test_without_deviations_draws_are_those_of_nb_icb(alone):
     options = {"draws": 50, **QUICK}
     hierarchical = fit("hierarchical_nb_icb", alone, SHARED | {"deviation_covariance": 0.0}, **options)
-    plain = fit("nb_icb", alone, SHARED, **options)
+    plain = fit("nb_icb", alone, KNOWN, **options)
     np.testing.assert_array_equal(*(group(trace, "posterior")["belief"] for trace in (hierarchical, plain)))
 
 
@@ -117,7 +165,7 @@ def test_one_agent_with_a_deviation_is_nb_icb_with_the_sum_of_the_covariances(al
     given = {"deviation_innovation_covariance": 0.0} | KINDS[kind]
     options = {"method": "laplace", "draws": 2, "seed": 1, "progressbar": False}
     hierarchical = fit("hierarchical_nb_icb", alone, SHARED | given, **options)
-    wider = SHARED | {
+    wider = KNOWN | {
         "start_covariance": 0.4 + given["deviation_covariance"],
         "innovation_covariance": 0.1 + given["deviation_innovation_covariance"],
     }
@@ -168,7 +216,13 @@ def test_missing_deciders_and_moves_from_zero_covariance_are_refused(decisions):
     with pytest.raises(InputError, match="needs to know who decided"):
         hierarchical_nb_icb(decisions_by(decisions, "1"))
     with pytest.raises(InputError, match="deviation_covariance is zero"):
-        hierarchical_nb_icb(decisions, deviation_covariance=0.0, deviation_innovation_covariance=0.1)
+        hierarchical_nb_icb(decisions, clock="calendar", deviation_covariance=0.0, deviation_innovation_covariance=0.1)
+    with pytest.raises(InputError, match="set clock='calendar'"):
+        hierarchical_nb_icb(decisions, deviation_innovation_covariance=0.1)
+    with pytest.raises(InputError, match="clock='wall': it must be 'own' or 'calendar'"):
+        hierarchical_nb_icb(decisions, clock="wall")
+    with pytest.raises(InputError, match="cannot forecast one step ahead where each subject has a clock of its own"):
+        one_step_ahead("hierarchical_nb_icb", decisions, OWN)
 
 
 def test_agents_with_few_decisions_are_estimated_better_together_than_separately():
@@ -193,7 +247,7 @@ def test_agents_with_few_decisions_are_estimated_better_together_than_separately
     together = fit(
         "hierarchical_nb_icb",
         decisions,
-        known | {"start_covariance": 0.3, "deviation_covariance": 0.09},
+        known | {"clock": "calendar", "start_covariance": 0.3, "deviation_covariance": 0.09},
         **options,
     )
     pooled = fit("nb_icb", decisions, known | {"start_covariance": 0.3}, **options)

@@ -23,7 +23,9 @@ def several():
     truth = {name: (("time", "feature"), rng.normal(size=(20, 3))) for name in ("true_belief", "true_trend")}
     decisions = arrivals.assign(chosen=("time", rng.integers(2, size=20)), **truth)
     decisions = with_agents(decisions, ["Turin", "Bari", "Turin", "Rome"] * 5)
-    return fit("hierarchical_nb_icb", decisions, method="laplace", draws=30, seed=1, progressbar=False)
+    return fit(
+        "hierarchical_nb_icb", decisions, {"clock": "calendar"}, method="laplace", draws=30, seed=1, progressbar=False
+    )
 
 
 def test_lines_are_the_medians_at_the_decisions_of_each_agent_and_of_the_trend(several):

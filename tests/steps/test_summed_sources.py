@@ -4,7 +4,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from helpers.arrivals import make_arrivals
-from helpers.dense_walks import DECIDER, ELAPSED, MOVE, START, dense_covariance
+from helpers.dense_walks import DECIDER, ELAPSED, MOMENTS, MOVE, START, dense_covariance
 
 from icb_pymc.declare.agent_walks import AgentWalks
 from icb_pymc.declare.beliefs import BeliefSample
@@ -37,7 +37,7 @@ def of_different_scales():
 
 
 def walks():
-    return AgentWalks("deviation", START, MOVE, ELAPSED, DECIDER)
+    return AgentWalks("deviation", START, MOVE, MOMENTS, DECIDER)
 
 
 def decaying():
