@@ -7,7 +7,7 @@
   `metropolis` (rho given beliefs), `alternation` (EM's expectation step), `joint_diagonalisation`.
 - `shrinkage`: the scales of innovations under a horseshoe prior.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
-- Scores: `choice_integral`, `assumed_density` (forecasts), `rank_scores` (R-hat and ESS).
+- Scores: `choice_integral`, `assumed_density` (forecasts), `chain_statistics` (R-hat and ESS).
 - `compilation_cache`: numba's cache on disk, cleared if any kernel has changed.
 """
 
