@@ -8,10 +8,15 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.results.kept_times import check_dtype, positions_to_keep
+from icb_pymc.results.kept_times import check_dtype, positions_to_keep, spread_positions
 from icb_pymc.sample.learner_beliefs import LearntBeliefs, learnt_belief
 
 LATENTS = ("rho", "reward")
+# Draws of paths over time larger than this are thinned unless it is said which times to keep: 500 times of eight weights
+# in 4,000 draws of float32, more than a figure or an average can show, and small enough to be read in a moment.
+MOST_BYTES = 64_000_000
+# At least so many times are kept, however many draws there are.
+LEAST_TIMES = 50
 # Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
 NOISE = ("rho_noise", "reward_noise")
 
@@ -22,23 +27,36 @@ class KeptDraws:
     Parameters
     ----------
     decisions : Dataset
-    every : int
+    every : int, optional
         Keep every n-th time.
     times : sequence, optional
-        Keep these times instead, written as in the decisions.
+        Keep these times instead, written as in the decisions. If neither is given all times are kept, or as many, evenly
+        spaced from the first to the last, as take `MOST_BYTES`.
     dtype : {"float64", "float32"}
         Type of the draws.
     latents : bool
         Keep rho and the rewards too.
+    draws : int
+        How many draws the fit makes, of all chains.
     """
 
     def __init__(
-        self, decisions: xr.Dataset, every: int, times: Sequence[Any] | None, dtype: str, latents: bool
+        self,
+        decisions: xr.Dataset,
+        every: int | None,
+        times: Sequence[Any] | None,
+        dtype: str,
+        latents: bool,
+        draws: int = 1,
     ) -> None:
         check_dtype(dtype)
         self._all_times = decisions["time"].values
         self._features = decisions.sizes["feature"]
-        self.index = positions_to_keep(self._all_times, every, times)
+        if every is None and times is None:
+            per_time = draws * self._features * np.dtype(dtype).itemsize * (2 if latents else 1)
+            self.index = spread_positions(len(self._all_times), max(MOST_BYTES // per_time, LEAST_TIMES))
+        else:
+            self.index = positions_to_keep(self._all_times, 1 if every is None else every, times)
         self.dtype, self.latents = dtype, latents
         self.all_times = len(self.index) == len(self._all_times)
         self.is_plain = self.all_times and dtype == "float64"
@@ -59,7 +77,8 @@ class KeptDraws:
                 dims = model.named_vars_to_dims.get(variable.name) or ()
                 # Beliefs of a learner are computed from all of its rewards, later.
                 if dims[:1] == ("time",) and variable.name != "reward":
-                    kept = pt.cast(variable[self.index], self.dtype)
+                    kept = variable if self.all_times else variable[self.index]
+                    kept = pt.cast(kept, self.dtype) if np.dtype(variable.dtype).kind == "f" else kept
                     pm.Deterministic(f"kept_{variable.name}", kept, dims=("kept_time", *dims[1:]))
                     names.append(f"kept_{variable.name}")
                 else:

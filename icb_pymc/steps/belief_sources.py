@@ -154,6 +154,7 @@ class LearnerSource:
             self.graphs["rho_env"] = parameters(reward)[0]
         else:
             self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(rho_env), strict=True))
+        self._summed: tuple[np.ndarray, np.ndarray] | None = None
 
     def dynamics(self, values: Values) -> Dynamics:
         context, sigma = values["chosen_context"], float(values["sigma"])
@@ -161,9 +162,7 @@ class LearnerSource:
         root = values["start_root"]
         beliefs = covariance_path(root @ root.T, context, sigma)
         rho_env_mean, rho_env_root = self._rho_env_prior(values)
-        past_context = context[:-1]
-        products = past_context[:, :, None] * past_context[:, None, :]
-        sums = np.concatenate([np.zeros((1, k, k)), np.cumsum(products, axis=0)])
+        past_context, sums = context[:-1], self._sums_of_products(context)
         scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
         rho_env_weight = scaled_covariance @ sums
         rank_zero = np.zeros((1, 0, 2 * k))
@@ -195,6 +194,14 @@ class LearnerSource:
         rho_env = variable_values[1] if len(variable_values) == 2 else values["rho_env"]
         move = (variable_values[0] - context @ rho_env)[:-1, None] / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move
+
+    def _sums_of_products(self, context: np.ndarray) -> np.ndarray:
+        """G_t (time, feature, feature); contexts are those of the last call unless choices are drawn anew."""
+        if self._summed is None or not np.array_equal(self._summed[0], context):
+            past, k = context[:-1], context.shape[1]
+            products = past[:, :, None] * past[:, None, :]
+            self._summed = context.copy(), np.concatenate([np.zeros((1, k, k)), np.cumsum(products, axis=0)])
+        return self._summed[1]
 
     def _rho_env_prior(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Mean of rho_env and a root of its covariance, which has no columns if rho_env is not sampled."""
