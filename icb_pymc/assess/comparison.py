@@ -178,7 +178,8 @@ def _log_likelihood(name: str, trace: InferenceData) -> xr.DataArray:
                 "fit it again with log_likelihood=True, or use one-step-ahead forecasts"
             )
         raise InputError(f"'{name}' has no log-likelihood of its choices: {reason}.")
-    values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time")
+    # Sums over many draws and decisions are taken in float64, however the trace stores its numbers.
+    values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time").astype(np.float64)
     if 1 < values.sizes["chain"] * values.sizes["draw"] < LEAST_DRAWS:
         raise InputError(f"'{name}' has too few draws to be compared; draw 1000.")
     return values

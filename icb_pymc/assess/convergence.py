@@ -126,7 +126,7 @@ def _statistics(rows: np.ndarray) -> np.ndarray:
     """The columns of `chain_statistics` for draws (component, chain, draw)."""
     count, chains, length = rows.shape
     half = length // 2
-    # Every chain as two of half its length; a draw in the middle of a chain belongs to neither, but counts for quantiles.
+    # Every chain as two of half its length; a draw in the middle belongs to neither, but counts for quantiles.
     split = rows if length == 2 * half else np.concatenate([rows[:, :, :half], rows[:, :, -half:]], axis=2)
     split = split.reshape(count, -1)
     size = split.shape[1]
@@ -153,7 +153,8 @@ def _quantiles(rows: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The quantiles `TAILS` (component, quantile) of rows that `order` sorts, interpolated as NumPy does."""
     at = np.array(TAILS) * (rows.shape[1] - 1)
     below = np.floor(at).astype(int)
-    low, high = (np.take_along_axis(rows, order[:, ends], axis=1) for ends in (below, np.minimum(below + 1, rows.shape[1] - 1)))
+    above = np.minimum(below + 1, rows.shape[1] - 1)
+    low, high = (np.take_along_axis(rows, order[:, ends], axis=1) for ends in (below, above))
     share = at - below
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
 

@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-# Standard deviation, in log-odds per typical difference, of a weight whose scale is not learnt: wide, since 2.5 are odds
-# of 12 to 1.
+# Standard deviation, in log-odds per typical difference, of a weight whose scale is not learnt: wide, since 2.5 are
+# odds of 12 to 1.
 WEIGHT_SD = 2.5
 
 
