@@ -140,7 +140,7 @@ def test_a_default_trace_of_ten_thousand_decisions_takes_less_than_60_megabytes(
     kept = KeptDraws(arrivals, None, None, "float32", False, draws=4_000)
     assert not fits_in(4_000, len(times))
     assert (kept.index[0], kept.index[-1], len(kept.index)) == (0, 9_999, 500)
-    # Deflated, a draw takes 6/8 of its bytes at most: its sign and exponent, which repeat, take a quarter of them.
+    # Deflated, draws take about 0.7 of their bytes, since signs and exponents repeat.
     draws = 4_000 * kept.bytes_per_draw(nb_icb(_with_choices(arrivals)))
     assert 0.8 * draws + arrivals["context"].nbytes < 60e6
 
