@@ -76,7 +76,8 @@ def read_trace(path: str | Path) -> InferenceData:
     10
     """
     tree = read_trace_as_tree(path)
-    return from_groups({name: group(tree, name) for name in group_names(tree)}, tree.attrs)
+    attrs = {str(name): value for name, value in tree.attrs.items()}
+    return from_groups({name: group(tree, name) for name in group_names(tree)}, attrs)
 
 
 def read_trace_as_tree(path: str | Path) -> xr.DataTree:
