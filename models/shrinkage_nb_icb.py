@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from icb_pymc.data.decisions import shares_of_time
+from icb_pymc.data.standardisation import WEIGHT_SD
 from icb_pymc.declare import (
     BeliefSample,
     WienerProcess,
@@ -18,7 +19,6 @@ from icb_pymc.declare import (
     linear_utility,
     log_odds_unit,
 )
-from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.declare.priors import is_zero
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
-from icb_pymc.data.standardisation import contrast_spread
-from icb_pymc.declare.log_odds import WEIGHT_SD
+from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.mode import find_mode

@@ -20,8 +20,7 @@ from icb_pymc.assess.account_models import (
 )
 from icb_pymc.assess.weights import feature_sd
 from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction, probability_of_flip
-from icb_pymc.data.standardisation import contrast_spread
-from icb_pymc.declare.log_odds import WEIGHT_SD
+from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.mode import find_mode

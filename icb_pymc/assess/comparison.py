@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from icb_pymc.assess.convergence import LEAST_DRAWS, mean_ess
-from icb_pymc.assess.forecasts import forecasts_of
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group, group_names, leave_one_out
 from icb_pymc.results.posterior import decisions_in
@@ -142,6 +141,9 @@ def ahead_scores(
     traces: Mapping[str, InferenceData], *, start: int | None = None, progressbar: bool = False
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, Any]]]:
     """Log probability (time,) forecast for each choice, by model, and the further column of `compare_ahead`."""
+    # Forecasts need the models, and these PyMC, which comparing by log-likelihoods does not.
+    from icb_pymc.assess.forecasts import forecasts_of
+
     scores = {name: forecasts_of(trace, start=start, progressbar=progressbar).values for name, trace in traces.items()}
     return scores, {name: {"probability": float(np.exp(each.mean()))} for name, each in scores.items()}
 
@@ -176,7 +178,8 @@ def _log_likelihood(name: str, trace: InferenceData) -> xr.DataArray:
                 "fit it again with log_likelihood=True, or use one-step-ahead forecasts"
             )
         raise InputError(f"'{name}' has no log-likelihood of its choices: {reason}.")
-    values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time")
+    # Sums over many draws and decisions are taken in float64, however the trace stores its numbers.
+    values = group(trace, "log_likelihood")["chosen"].transpose("chain", "draw", "time").astype(np.float64)
     if 1 < values.sizes["chain"] * values.sizes["draw"] < LEAST_DRAWS:
         raise InputError(f"'{name}' has too few draws to be compared; draw 1000.")
     return values

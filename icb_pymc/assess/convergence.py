@@ -1,16 +1,26 @@
 """R-hat, effective sample sizes and standard errors of every component at once.
 
-A path of thousands of beliefs has thousands of components, so everything is vectorised, a few hundred components at a
-time.
+A path of thousands of beliefs has thousands of components: a kernel goes through them, a few hundred at a time.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 from scipy import special
 
-from icb_pymc.kernels.rank_scores import scores_by_rank
+from icb_pymc.kernels.chain_statistics import (
+    BULK,
+    COLUMNS,
+    LOWER_TAIL,
+    MEAN,
+    RHAT,
+    SCALE_RHAT,
+    UNFINISHED,
+    UPPER_TAIL,
+    chain_statistics,
+    score,
+)
 
 # Vehtari et al. (2021): chains agree below this R-hat, and R-hat itself and quantiles can be relied on from this ESS.
 RHAT_LIMIT, ESS_LIMIT = 1.01, 400
@@ -18,8 +28,8 @@ RHAT_LIMIT, ESS_LIMIT = 1.01, 400
 LEAST_DRAWS = 10
 TAILS = (0.05, 0.95)
 QUANTITIES = ("rhat", "ess_bulk", "ess_tail", "mcse")
-# Components at a time: the transforms of all at once may not fit into memory.
-_BLOCK = 500
+# Components at a time: a copy of all at once may not fit into memory.
+_BLOCK = 256
 
 # Above it the chains have not converged to the same distribution.
 HIGHEST_RHAT = 1.05
@@ -32,7 +42,7 @@ def rank_rhat(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    return _in_blocks(lambda block: _rank_rhat(*_scores(block)), draws, "rhat")
+    return _quantities(draws, ["rhat"])["rhat"]
 
 
 def bulk_ess(draws: xr.DataArray) -> xr.DataArray:
@@ -42,7 +52,7 @@ def bulk_ess(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    return _in_blocks(lambda block: _ess(_normal_scores(_split(block))), draws, "ess_bulk")
+    return _quantities(draws, ["ess_bulk"])["ess_bulk"]
 
 
 def tail_ess(draws: xr.DataArray) -> xr.DataArray:
@@ -52,7 +62,7 @@ def tail_ess(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    return _in_blocks(_tail_ess, draws, "ess_tail")
+    return _quantities(draws, ["ess_tail"])["ess_tail"]
 
 
 def mean_ess(draws: xr.DataArray) -> xr.DataArray:
@@ -62,7 +72,7 @@ def mean_ess(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    return _in_blocks(lambda block: _ess(_split(block)), draws, "ess_mean")
+    return _quantities(draws, ["ess_mean"])["ess_mean"]
 
 
 def mcse_of_mean(draws: xr.DataArray) -> xr.DataArray:
@@ -72,7 +82,7 @@ def mcse_of_mean(draws: xr.DataArray) -> xr.DataArray:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-    return _in_blocks(lambda block: block.std(axis=(0, 1), ddof=1) / np.sqrt(_ess(_split(block))), draws, "mcse")
+    return (_quantities(draws, ["mcse"])["mcse"] * draws.std(("chain", "draw"), ddof=1)).rename("mcse")
 
 
 def convergence(draws: xr.DataArray) -> xr.Dataset:
@@ -82,103 +92,93 @@ def convergence(draws: xr.DataArray) -> xr.Dataset:
     ----------
     draws : DataArray (chain, draw, ...)
     """
-
-    def of_block(block: np.ndarray) -> np.ndarray:
-        location, scale = _scores(block)
-        plain = _ess(_split(block))
-        return np.stack([_rank_rhat(location, scale), _ess(location), _tail_ess(block), 1 / np.sqrt(plain)], axis=-1)
-
-    values = _in_blocks(of_block, draws, "convergence", ("quantity",))
-    return xr.Dataset({name: values.isel(quantity=i) for i, name in enumerate(QUANTITIES)})
+    return _quantities(draws, QUANTITIES)
 
 
 def is_constant(draws: xr.DataArray) -> xr.DataArray:
     """Which components have the same value in all draws, up to rounding: there is nothing to diagnose in them."""
-    low, high = (getattr(draws, end)(("chain", "draw")) for end in ("min", "max"))
+    low, high = (getattr(draws, end)(("chain", "draw"), skipna=False) for end in ("min", "max"))
     return (high - low <= 1e-12 * np.maximum(abs(low), abs(high))).rename("constant")
 
 
-def _in_blocks(
-    of_block: Callable[[np.ndarray], np.ndarray], draws: xr.DataArray, name: str, more: tuple[str, ...] = ()
-) -> xr.DataArray:
-    """Apply a function of arrays (chain, draw, component) to each component; `more` are dimensions that it adds."""
+def _quantities(draws: xr.DataArray, names: Sequence[str]) -> xr.Dataset:
+    """Diagnostics by name of each component of draws (chain, draw, ...)."""
     array = draws.transpose("chain", "draw", ...).values
     flat = array.reshape(*array.shape[:2], -1)
-    # At least one block, even if it is empty, so that the result has its dimensions.
-    blocks = [of_block(flat[:, :, i : i + _BLOCK].astype(np.float64)) for i in range(0, max(flat.shape[2], 1), _BLOCK)]
-    values = np.concatenate(blocks)
+    values = np.empty((flat.shape[2], COLUMNS))
+    for begin in range(0, flat.shape[2], _BLOCK):
+        rows = np.ascontiguousarray(flat[:, :, begin : begin + _BLOCK].transpose(2, 0, 1), dtype=np.float64)
+        values[begin : begin + _BLOCK] = _statistics(rows)
+    by_name = {
+        # One of the two is undefined where draws differ only in their sign, for example.
+        "rhat": np.fmax(values[:, RHAT], values[:, SCALE_RHAT]),
+        "ess_bulk": values[:, BULK],
+        "ess_tail": np.minimum(values[:, LOWER_TAIL], values[:, UPPER_TAIL]),
+        "ess_mean": values[:, MEAN],
+        "mcse": 1 / np.sqrt(values[:, MEAN]),
+    }
     dims = [dim for dim in draws.dims if dim not in ("chain", "draw")]
     coords = {dim: draws.coords[dim] for dim in dims if dim in draws.coords}
-    return xr.DataArray(values.reshape((*array.shape[2:], *values.shape[1:])), coords, [*dims, *more], name)
+    return xr.Dataset({name: (dims, by_name[name].reshape(array.shape[2:])) for name in names}, coords)
 
 
-def _split(array: np.ndarray) -> np.ndarray:
-    """Every chain as two of half its length."""
-    half = array.shape[1] // 2
-    return np.concatenate([array[:, :half], array[:, -half:]])
+def _statistics(rows: np.ndarray) -> np.ndarray:
+    """The columns of `chain_statistics` for draws (component, chain, draw)."""
+    count, chains, length = rows.shape
+    half = length // 2
+    # Every chain as two of half its length; a draw in the middle belongs to neither, but counts for quantiles.
+    split = rows if length == 2 * half else np.concatenate([rows[:, :, :half], rows[:, :, -half:]], axis=2)
+    split = split.reshape(count, -1)
+    size = split.shape[1]
+    order = np.argsort(split, axis=1)
+    all_rows = rows.reshape(count, -1)
+    quantiles = _quantiles(all_rows, order if length == 2 * half else np.argsort(all_rows, axis=1))
+    ranks = np.arange(1, size + 0.5, 0.5)
+    scores = special.ndtri((ranks - 0.375) / (size + 0.25))
+    constant, most = np.finfo(float).resolution, size * np.log10(size)
+    values = np.empty((count, COLUMNS))
+    chain_statistics(split, order, quantiles, scores, 2 * chains, constant, most, values)
+    for row, column in np.argwhere(values == UNFINISHED):
+        series = split[row]
+        if column == BULK:
+            series = np.empty(size)
+            score(split[row], order[row], scores, series)
+        elif column in (LOWER_TAIL, UPPER_TAIL):
+            series = (split[row] <= quantiles[row, column - LOWER_TAIL]).astype(np.float64)
+        values[row, column] = _ess_by_transform(series.reshape(2 * chains, half), most)
+    return values
 
 
-def _scores(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Normal scores of the draws, and of their distances from the median."""
-    split = _split(array)
-    return _normal_scores(split), _normal_scores(np.abs(split - np.median(split, axis=(0, 1))))
+def _quantiles(rows: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The quantiles `TAILS` (component, quantile) of rows that `order` sorts, interpolated as NumPy does."""
+    at = np.array(TAILS) * (rows.shape[1] - 1)
+    below = np.floor(at).astype(int)
+    above = np.minimum(below + 1, rows.shape[1] - 1)
+    low, high = (np.take_along_axis(rows, order[:, ends], axis=1) for ends in (below, above))
+    share = at - below
+    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
 
 
-def _rank_rhat(location: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    # One of the two is undefined where draws differ only in their sign, for example.
-    return np.fmax(_rhat(location), _rhat(scale))
-
-
-def _tail_ess(array: np.ndarray) -> np.ndarray:
-    quantiles = np.quantile(array, TAILS, axis=(0, 1))
-    return np.minimum(*(_ess(_split((array <= quantile).astype(np.float64))) for quantile in quantiles))
-
-
-def _normal_scores(split: np.ndarray) -> np.ndarray:
-    draws = split.shape[0] * split.shape[1]
-    rows = np.ascontiguousarray(split.reshape(draws, -1).T)
-    ranks = np.arange(1, draws + 0.5, 0.5)
-    scores = np.empty_like(rows)
-    scores_by_rank(rows, np.argsort(rows, axis=1), special.ndtri((ranks - 0.375) / (draws + 0.25)), scores)
-    return scores.T.reshape(split.shape)
-
-
-def _rhat(split: np.ndarray) -> np.ndarray:
-    draws = split.shape[1]
-    between = draws * split.mean(axis=1).var(axis=0, ddof=1)
-    within = split.var(axis=1, ddof=1).mean(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt((between / within + draws - 1) / draws)
-
-
-def _ess(split: np.ndarray) -> np.ndarray:
-    """Effective sample size of chains (chain, draw, component), by Geyer's initial monotone sequence."""
-    chains, length = split.shape[:2]
-    autocovariance = _mean_autocovariance(split)
+def _ess_by_transform(chains: np.ndarray, most: float) -> float:
+    """The effective sample size of `chain_statistics` for one component (chain, draw), from a Fourier transform."""
+    count, length = chains.shape
+    autocovariance = _mean_autocovariance(chains)
     mean_variance = autocovariance[0] * length / (length - 1)
-    variance = mean_variance * (length - 1) / length + split.mean(axis=1).var(axis=0, ddof=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = 1.0 - (mean_variance - autocovariance) / variance
+    variance = mean_variance * (length - 1) / length + chains.mean(axis=1).var(ddof=1)
+    correlation = 1.0 - (mean_variance - autocovariance) / variance
     correlation[0] = 1.0
     pairs = (length - 3) // 2
     sums = correlation[0 : 2 * pairs : 2] + correlation[1 : 2 * pairs : 2]
     # Pairs count until the first that is not positive, and never more than the pair before.
-    counted = np.cumprod(sums > 0, axis=0).astype(bool)
-    monotone = np.where(counted, np.minimum.accumulate(sums, axis=0), 0.0)
-    ended = counted.sum(axis=0)
-    after = np.take_along_axis(correlation, 2 * ended[None], axis=0)[0]
-    time = -1.0 + 2.0 * monotone.sum(axis=0) + np.maximum(after, 0.0)
-    most = chains * length * np.log10(chains * length)
-    ess = np.minimum(chains * length / np.maximum(time, 1e-12), most)
-    # A constant is known exactly from any draw.
-    return np.where(np.ptp(split, axis=(0, 1)) < np.finfo(float).resolution, float(chains * length), ess)
+    ended = int(np.argmin(np.append(sums, -1.0) > 0))
+    time = -1.0 + 2.0 * np.minimum.accumulate(sums[:ended]).sum() + max(correlation[2 * ended], 0.0)
+    return min(count * length / max(time, 1e-12), most)
 
 
-def _mean_autocovariance(split: np.ndarray) -> np.ndarray:
-    """Of each component, averaged over chains: (lag, component)."""
-    length = split.shape[1]
-    centred = split - split.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centred, n=2 * length, axis=1)
+def _mean_autocovariance(chains: np.ndarray) -> np.ndarray:
+    """By lag, averaged over chains."""
+    length = chains.shape[1]
+    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), n=2 * length, axis=1)
     # Spectra are averaged first, so that only one inverse transform is needed.
     power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
-    return np.fft.irfft(power, axis=0)[:length] / length
+    return np.fft.irfft(power)[:length] / length

@@ -45,7 +45,9 @@ def relative_importance(weights: xr.DataArray | InferenceData) -> xr.DataArray:
     ('chain', 'draw', 'time', 'feature')
     """
     size = abs(weights if isinstance(weights, xr.DataArray) else draws_of(weights, "belief"))
-    return size / size.sum("feature")
+    # Leaving out missing weights takes a copy of all the others, and hardly any trace has any.
+    total = size.sum("feature", skipna=False)
+    return size / (size.sum("feature") if total.isnull().any() else total)
 
 
 def unit_weights(weights: xr.DataArray) -> xr.DataArray:

@@ -83,6 +83,9 @@ class Replicates:
             cores=1,
             seed=seed,
             log_likelihood=False,
+            # Ranks among draws that were rounded would not be those of the sampler.
+            every=1,
+            dtype="float64",
             progressbar=False,
             hyperparameters=self._hyperparameters,
         )

@@ -61,6 +61,7 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
         declare,
         decisions,
         kernel=kernel,
+        every=1,
         log_likelihood=False,
         progressbar=False,
         hyperparameters=hyperparameters,

@@ -5,6 +5,7 @@ imported when a verb runs, so that `icb --help` starts at once. `options` contai
 """
 
 import argparse
+import gc
 import sys
 import warnings
 from collections.abc import Sequence
@@ -58,9 +59,15 @@ VERBS = (
     bench,
 )
 
+# Between two searches for garbage.
+NEW_OBJECTS = 100_000
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `icb`; bad input is answered with one sentence and exit code 2."""
+    # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
+    # new ones, as Python does by default, takes a fifth of the time.
+    gc.set_threshold(NEW_OBJECTS)
     parser = argparse.ArgumentParser(
         prog="icb",
         description="Infer from a log of decisions how the decision-maker's priorities evolved.",

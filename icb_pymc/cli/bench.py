@@ -1,6 +1,7 @@
 """`icb bench`: compare the samplers."""
 
 import argparse
+from collections.abc import Iterator
 
 from icb_pymc.cli.options import add_verb, positive_integer, say
 
@@ -31,7 +32,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="seconds after which to stop waiting for the chains to agree (default: 90)",
     )
     parser.add_argument(
-        "--only", choices=["samplers", "growth", "long", "psytrack"], help="print only this table (default: all tables)"
+        "--only",
+        choices=["commands", "samplers", "growth", "long", "psytrack"],
+        help="print only this table (default: all tables)",
     )
     parser.add_argument(
         "--longest",
@@ -45,6 +48,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default="500,5000,50000",
         metavar="T,T,...",
         help="lengths of the logs of the table `growth` (default: 500,5000,50000)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="PYTHON",
+        help="a Python in which another version is installed, to compare the table `commands` with",
     )
     parser.set_defaults(run=run)
 
@@ -60,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
     except argparse.ArgumentTypeError as error:
         raise InputError(f"--lengths {options.lengths}: {error}.") from None
     tables_by_name = {
+        "commands": lambda: _commands(options.steps, options.against),
         "samplers": lambda: tables.sampler_table(
             options.model or ["nb_icb", "b_icb"],
             options.kernel or list(KERNELS),
@@ -78,3 +87,10 @@ def run(options: argparse.Namespace) -> int:
                     say(line)
                 say()
     return 0
+
+
+def _commands(steps: int, against: str | None) -> Iterator[str]:
+    # Imported here, since it counts seconds as only Linux and macOS do.
+    from icb_pymc.bench.commands import commands_table
+
+    yield from commands_table(steps, against)

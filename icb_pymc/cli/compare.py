@@ -43,10 +43,11 @@ def run(options: argparse.Namespace) -> int:
     if options.model and not options.ahead:
         raise InputError("--model can only be used with --ahead.")
     from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
-    from icb_pymc.catalogue.lookup import register
 
     traces = named_traces(options.traces)
     if options.ahead:
+        from icb_pymc.catalogue.lookup import register
+
         for path in options.model:
             register(path)
         table = compare_ahead(traces, start=options.start, progressbar=not options.json)

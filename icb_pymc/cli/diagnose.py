@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         check_output(options.output, *PICTURES)
     from icb_pymc.assess.diagnosis import diagnose
-    from icb_pymc.results.traces import read_trace
+    from icb_pymc.results.traces import read_trace_as_tree
 
-    trace = read_trace(options.trace)
+    trace = read_trace_as_tree(options.trace)
     diagnosis = diagnose(trace)
     if options.json:
         say_json(_as_dict(diagnosis))

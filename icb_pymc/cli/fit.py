@@ -77,13 +77,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "less than 200 MB)",
     )
     parser.add_argument(
-        "--every", type=positive_integer, default=1, metavar="N", help="keep every N-th time (default: all)"
+        "--every",
+        type=positive_integer,
+        metavar="N",
+        help="keep every N-th time; 1 keeps all (default: all, or of a long log as many as take 64 MB)",
     )
     parser.add_argument(
         "--dtype",
         choices=["float64", "float32"],
-        default="float64",
-        help="precision of the stored draws (default: float64)",
+        help="precision of the stored draws (default: float32; sampling is in float64 either way)",
     )
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_settings(parser)
@@ -208,19 +210,20 @@ def first_and_last(trace: Any) -> Any:
 
     from icb_pymc.assess.metrics import relative_importance
     from icb_pymc.assess.weights import log_odds_weights
-    from icb_pymc.results.inference_data import group
+    from icb_pymc.results.inference_data import from_groups, group
 
-    posterior = group(trace, "posterior").mean(("chain", "draw"))
+    posterior = group(trace, "posterior")
     table = pd.DataFrame(index=pd.Index(posterior["feature"].values, name="feature"))
     if "belief" in posterior:
-        paths = {"weight": log_odds_weights(trace), "importance": relative_importance(trace)}
-        for name, path in paths.items():
-            ends = path.isel(time=[0, -1]).mean(("chain", "draw"))
-            for time, values in zip(ends["time"].values, ends.values, strict=True):
+        groups = {"posterior": posterior.isel(time=[0, -1]), "constant_data": group(trace, "constant_data")}
+        ends = from_groups(groups, trace.attrs)
+        for name, path in {"weight": log_odds_weights(ends), "importance": relative_importance(ends)}.items():
+            means = path.mean(("chain", "draw"))
+            for time, values in zip(means["time"].values, means.values, strict=True):
                 table[f"{name} at {str(time).partition('T')[0]}"] = values
     for name in ("final_belief", "rho_env"):
         if name in posterior:
-            table[name] = posterior[name].values
+            table[name] = posterior[name].mean(("chain", "draw")).values
     return table
 
 

@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.event:
         raise InputError("--event is missing: say when it happened, as in --event 2002-02-27=MELD.")
     from icb_pymc.assess.impact import impact
-    from icb_pymc.results.traces import read_trace
+    from icb_pymc.results.traces import read_trace_as_tree
 
-    trace, events = read_trace(options.trace), given_events(options)
+    trace, events = read_trace_as_tree(options.trace), given_events(options)
     question = {
         "features": options.feature or None,
         "before": options.before,

@@ -51,23 +51,23 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
     """The decisions in a file, or the trace if it is one."""
     if Path(path).suffix == ".nc" and Path(path).is_file():
         from icb_pymc.io.untrusted import check_netcdf
-        from icb_pymc.results.traces import read_trace
+        from icb_pymc.results.traces import read_trace_as_tree
 
         check_netcdf(Path(path))
         if _has_groups(Path(path)):
-            return read_trace(path)
+            return read_trace_as_tree(path)
     return read_given_decisions(path, options)
 
 
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:
     """The traces in these files, named by their file names if these differ, else by their paths."""
-    from icb_pymc.results.traces import read_trace
+    from icb_pymc.results.traces import read_trace_as_tree
 
     stems = [Path(path).stem for path in paths]
     names = stems if len(set(stems)) == len(stems) else paths
     if len(set(names)) < len(names):
         raise InputError("the same trace is given twice.")
-    return {name: read_trace(path) for name, path in zip(names, paths, strict=True)}
+    return {name: read_trace_as_tree(path) for name, path in zip(names, paths, strict=True)}
 
 
 def _has_groups(path: Path) -> bool:

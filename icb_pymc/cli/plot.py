@@ -53,9 +53,9 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--features can only be used with weights, importance and radars.")
     events = given_events(options)
 
-    from icb_pymc.results.traces import read_trace
+    from icb_pymc.results.traces import read_trace_as_tree
 
-    trace = read_trace(options.trace)
+    trace = read_trace_as_tree(options.trace)
     write_picture(lambda: _draw(trace, events, options), options.output)
     say(f"written to {options.output}")
     return 0

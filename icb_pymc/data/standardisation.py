@@ -3,6 +3,10 @@
 import numpy as np
 import xarray as xr
 
+# Standard deviation, in log-odds per typical difference, of a weight whose scale is not learnt: wide, since 2.5 are
+# odds of 12 to 1.
+WEIGHT_SD = 2.5
+
 
 def standardise(decisions: xr.Dataset) -> xr.Dataset:
     """Centre and scale each feature over all available candidates, and store how.

@@ -11,7 +11,8 @@ import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 from scipy.optimize import linprog
 
-from icb_pymc.declare.log_odds import WEIGHT_SD, log_odds_unit
+from icb_pymc.data.standardisation import WEIGHT_SD
+from icb_pymc.declare.log_odds import log_odds_unit
 from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.declare.processes import as_covariance
 from icb_pymc.errors import InputError, InputWarning

@@ -26,8 +26,6 @@ from icb_pymc.errors import InputError
 # log would allow movements without bound, which the narrower prior does not.
 START = (1.5, 1.0)
 MOVEMENT = (0.5, 0.7)
-# Standard deviation of a weight where the scale is not learnt: wide, since 2.5 are odds of 12 to 1.
-WEIGHT_SD = 2.5
 
 
 def log_odds_unit(decisions: xr.Dataset, alpha: Any = 1.0) -> Any:

@@ -8,7 +8,7 @@
 - `shrinkage`: the scales of innovations under a horseshoe prior.
 - `prediction_errors`: learners whose rewards are known, with derivatives.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
-- Scores: `choice_integral`, `assumed_density` (forecasts), `rank_scores` (R-hat and ESS).
+- Scores: `choice_integral`, `assumed_density` (forecasts), `chain_statistics` (R-hat and ESS).
 - `compilation_cache`: numba's cache on disk, cleared if any kernel has changed.
 """
 

@@ -10,25 +10,43 @@ Only what is drawn is computed here: numbers come from `results` and `assess`.
 - `paths`: lines and bands over time; `common`: panels, colours, events and labels that the figures share.
 """
 
-from icb_pymc.plots.agents import importance_by_agent
-from icb_pymc.plots.calibration import calibration_picture
-from icb_pymc.plots.change_around_event import impact
-from icb_pymc.plots.dates_of_change import changes
-from icb_pymc.plots.diagnosis import choices_picture, diagnosis_picture
-from icb_pymc.plots.importance import importance_over_time
-from icb_pymc.plots.population import parameters_by_agent
-from icb_pymc.plots.radars import radar
-from icb_pymc.plots.weights import weights_over_time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "calibration_picture",
-    "changes",
-    "choices_picture",
-    "diagnosis_picture",
-    "impact",
-    "importance_by_agent",
-    "importance_over_time",
-    "parameters_by_agent",
-    "radar",
-    "weights_over_time",
-]
+if TYPE_CHECKING:
+    from icb_pymc.plots.agents import importance_by_agent as importance_by_agent
+    from icb_pymc.plots.calibration import calibration_picture as calibration_picture
+    from icb_pymc.plots.change_around_event import impact as impact
+    from icb_pymc.plots.dates_of_change import changes as changes
+    from icb_pymc.plots.diagnosis import choices_picture as choices_picture
+    from icb_pymc.plots.diagnosis import diagnosis_picture as diagnosis_picture
+    from icb_pymc.plots.importance import importance_over_time as importance_over_time
+    from icb_pymc.plots.population import parameters_by_agent as parameters_by_agent
+    from icb_pymc.plots.radars import radar as radar
+    from icb_pymc.plots.weights import weights_over_time as weights_over_time
+
+# Imported on first use: some figures are of results whose modules import PyMC, which takes longer than to draw.
+_MODULE_OF = {
+    "calibration_picture": "calibration",
+    "changes": "dates_of_change",
+    "choices_picture": "diagnosis",
+    "diagnosis_picture": "diagnosis",
+    "impact": "change_around_event",
+    "importance_by_agent": "agents",
+    "importance_over_time": "importance",
+    "parameters_by_agent": "population",
+    "radar": "radars",
+    "weights_over_time": "weights",
+}
+
+__all__ = [*_MODULE_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'icb_pymc.plots' has no attribute {name!r}")
+    return getattr(import_module(f"icb_pymc.plots.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -89,7 +89,7 @@ def run(unit: Unit) -> InferenceData:
             log_likelihood=False,
             progressbar=False,
             hyperparameters=_prior_settings(unit, decisions) | dict(unit.algorithm.settings) | _shared_table(unit),
-            **dict(unit.sampling),
+            **({"every": 1, "dtype": "float64"} | dict(unit.sampling)),
         )
     if trace.attrs["interrupted"]:
         raise InputError("the run was interrupted.")

@@ -4,8 +4,11 @@ Everything that differs between the two lines is in this file.
 """
 
 import json
+import sys
 import warnings
 from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +25,7 @@ InferenceData = Any
 def from_groups(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> InferenceData:
     """A result that consists of named groups (posterior, sample_stats, ...)."""
     if _on_pymc_6():
-        tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
-        tree.attrs.update(attrs)
-        return tree
+        return _as_tree(groups, attrs)
     import arviz as az
 
     with warnings.catch_warnings():
@@ -69,10 +70,28 @@ def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tup
 
 def default_ci_prob() -> float:
     """The probability of credible intervals in ArviZ's settings, which older releases call ``hdi_prob``."""
+    settings = _arviz_settings()
+    name = "stats.ci_prob" if "stats.ci_prob" in settings else "stats.hdi_prob"
+    return float(settings[name])
+
+
+def _arviz_settings() -> Mapping[str, Any]:
+    """ArviZ's settings, those of the user's file included, read by its own module if ArviZ is not imported yet.
+
+    ArviZ itself, with its figures, takes more than a second to import.
+    """
+    loaded = sys.modules.get("arviz")
+    for package in ("arviz_base", "arviz"):
+        found = None if loaded is not None else find_spec(package)
+        for folder in (found.submodule_search_locations or []) if found else []:
+            module = spec_from_file_location("_arviz_settings", Path(folder) / "rcparams.py")
+            if module is not None and module.loader is not None and (Path(folder) / "rcparams.py").is_file():
+                settings = module_from_spec(module)
+                module.loader.exec_module(settings)
+                return settings.rcParams
     import arviz as az
 
-    name = "stats.ci_prob" if "stats.ci_prob" in az.rcParams else "stats.hdi_prob"
-    return float(az.rcParams[name])
+    return az.rcParams
 
 
 def as_netcdf(result: InferenceData, attrs: Mapping[str, Any]) -> bytes:
@@ -103,8 +122,8 @@ def _refuse_objects(values: xr.DataArray, name: str) -> None:
         raise InputError(f"'{name}' holds Python objects, which a trace cannot store; convert them to numbers or text.")
 
 
-def read_groups(path: Path) -> InferenceData:
-    """Read a file made by `as_netcdf` on either line."""
+def read_tree(path: Path) -> xr.DataTree:
+    """Read a file made by `as_netcdf` on either line, without importing PyMC or ArviZ."""
     import h5netcdf
 
     with h5netcdf.File(path, "r") as file:
@@ -115,7 +134,13 @@ def read_groups(path: Path) -> InferenceData:
     for name in names:
         with xr.open_dataset(path, group=name, engine="h5netcdf") as dataset:
             groups[name] = dataset.load()
-    return from_groups(groups, attrs)
+    return _as_tree(groups, attrs)
+
+
+def _as_tree(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, Any]) -> xr.DataTree:
+    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    tree.attrs.update(attrs)
+    return tree
 
 
 def begin_chain(step: Any, generator: np.random.Generator, tune: int, draws: int) -> None:
@@ -127,6 +152,5 @@ def begin_chain(step: Any, generator: np.random.Generator, tune: int, draws: int
 
 
 def _on_pymc_6() -> bool:
-    import pymc as pm
-
-    return int(pm.__version__.split(".")[0]) >= 6
+    # Not from the module, which takes seconds to import.
+    return int(version("pymc").split(".")[0]) >= 6

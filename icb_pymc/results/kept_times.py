@@ -57,6 +57,19 @@ def positions_to_keep(time: np.ndarray, every: int = 1, times: Sequence[Any] | N
     return np.flatnonzero(np.isin(time, wanted))
 
 
+def spread_positions(times: int, most: int) -> np.ndarray:
+    """At most so many positions, evenly spaced from the first time to the last.
+
+    Examples
+    --------
+    >>> spread_positions(10, 4)
+    array([0, 3, 6, 9])
+    >>> spread_positions(3, 4)
+    array([0, 1, 2])
+    """
+    return np.unique(np.linspace(0, times - 1, min(times, most)).round().astype(np.int64))
+
+
 def check_dtype(dtype: str) -> None:
     """Raise `InputError` unless draws can be kept as `dtype`."""
     if dtype not in DTYPES:

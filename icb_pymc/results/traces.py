@@ -13,7 +13,7 @@ from icb_pymc.data.schema import DECISION_GROUPS, POSTERIOR_DIMS
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
-from icb_pymc.results.inference_data import InferenceData, as_netcdf, group, group_names, read_groups
+from icb_pymc.results.inference_data import InferenceData, as_netcdf, from_groups, group, group_names, read_tree
 from icb_pymc.results.posterior import kept_positions
 
 SCHEMA_VERSION = 1
@@ -75,10 +75,20 @@ def read_trace(path: str | Path) -> InferenceData:
     ...     icb_pymc.read_trace(f"{folder}/trace.nc").posterior.sizes["draw"]
     10
     """
+    tree = read_trace_as_tree(path)
+    attrs = {str(name): value for name, value in tree.attrs.items()}
+    return from_groups({name: group(tree, name) for name in group_names(tree)}, attrs)
+
+
+def read_trace_as_tree(path: str | Path) -> xr.DataTree:
+    """`read_trace` for verbs of the command line: a DataTree on both lines, without importing PyMC or ArviZ.
+
+    All functions of this package take it, too; of PyMC 5 only ArviZ does not.
+    """
     source = existing(path)
     check_netcdf(source)
     try:
-        result = read_groups(source)
+        result = read_tree(source)
     except Exception as error:
         # Attributes that contradict the arrays can make xarray fail in any way.
         raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error

@@ -54,9 +54,9 @@ def fit(
     iterations: int | None = None,
     learn: Sequence[str] = (),
     keep_latents: bool = False,
-    every: int = 1,
+    every: int | None = None,
     times: Sequence[Any] | None = None,
-    dtype: str = "float64",
+    dtype: str | None = None,
     log_likelihood: bool | None = None,
     progressbar: bool = True,
     seed: int | None = None,
@@ -97,13 +97,15 @@ def fit(
     keep_latents : bool
         Keep the draws of rho and of rewards, which are larger than those of the belief.
     every, times : int, or sequence of times, optional
-        Keep every n-th time, or these, where the draws of all times would not fit into memory.
-    dtype : {"float64", "float32"}
-        Type of the draws that are kept.
+        Keep every n-th time, or these. By default all are kept, or of a long log as many, evenly spaced from the first
+        to the last, as take 64 MB (500 of eight weights in 4,000 draws); ``every=1`` keeps all of any log.
+    dtype : {"float32", "float64"}, optional
+        Type in which draws of paths over time are kept: by default float32, whose rounding is far below any Monte-Carlo
+        error. Sampling is in float64 either way.
     log_likelihood : bool, optional
         Keep log p(a_t | beta_t) of each choice, rho_t integrated out, for `icb_pymc.compare` and `arviz.loo`, and the
-        probability of each candidate given all other choices; by default where all times are kept and it takes less
-        than 200 MB.
+        probability of each candidate given all other choices; by default unless every or times leave some out, or it
+        would take more than 200 MB in float64.
     progressbar : bool
         Show one.
     seed : int, optional
@@ -145,7 +147,7 @@ def fit(
     own = {"method": "estimate"} if spec.estimate else {}
     sampling = DEFAULTS | own | published.sampling | {name: value for name, value in asked.items() if value is not None}
     _check_sampling(sampling)
-    kept = KeptDraws(decisions, every, times, dtype, keep_latents)
+    kept = _kept_draws(decisions, every, times, dtype, keep_latents, sampling, log_likelihood)
     given = published.hyperparameters | dict(hyperparameters or {})
     complete = settings(declare, given)
     _check_method(sampling["method"], asked, learn, kept)
@@ -174,9 +176,10 @@ def fit(
             outcome = sample_posterior(graph, sampling, kept, own_step, initial, random_seed, cores, progressbar)
     if graph is not None and kept.all_times:
         posterior = outcome.groups["posterior"]
-        if fits_in(posterior, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
-            outcome.groups.update(pointwise_groups(graph, posterior, decisions))
-    outcome.groups["posterior"] = kept.with_positions(outcome.groups["posterior"])
+        made = posterior.sizes["chain"] * posterior.sizes["draw"]
+        if fits_in(made, decisions.sizes["time"]) if log_likelihood is None else log_likelihood:
+            outcome.groups.update(pointwise_groups(graph, posterior, decisions, kept.dtype))
+    outcome.groups["posterior"] = kept.at_final_times(outcome.groups["posterior"])
     if not keep_latents:
         outcome.groups["posterior"] = outcome.groups["posterior"].drop_vars(NOISE, errors="ignore")
     attrs = {
@@ -236,6 +239,26 @@ def _preset(declare: Declare, name: str | None, decisions: xr.Dataset) -> Preset
     if paper is None:
         raise InputError(f"'{name_of(declare)}' has no preset 'paper'.")
     return paper(decisions)
+
+
+def _kept_draws(
+    decisions: xr.Dataset,
+    every: int | None,
+    times: Sequence[Any] | None,
+    dtype: str | None,
+    latents: bool,
+    sampling: dict[str, Any],
+    log_likelihood: bool | None,
+) -> KeptDraws:
+    """What to keep, with the defaults of the method."""
+    if sampling["method"] in ("em", "estimate"):
+        # Point estimates are small, and kept whole.
+        return KeptDraws(decisions, 1 if every is None and times is None else every, times, dtype or "float64", latents)
+    draws = sampling["draws"] * (sampling["chains"] if sampling["method"] == "mcmc" else 1)
+    # The likelihood of the choices needs all times, also where not all are kept.
+    is_default = every is None and times is None
+    wanted = fits_in(draws, decisions.sizes["time"]) if log_likelihood is None else log_likelihood
+    return KeptDraws(decisions, every, times, dtype or "float32", latents, draws, is_default and wanted)
 
 
 def _check_method(method: str, asked: dict[str, Any], learn: Sequence[str], kept: KeptDraws) -> None:

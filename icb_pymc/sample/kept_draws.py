@@ -8,10 +8,15 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.results.kept_times import check_dtype, positions_to_keep
+from icb_pymc.results.kept_times import check_dtype, positions_to_keep, spread_positions
 from icb_pymc.sample.learner_beliefs import LearntBeliefs, learnt_belief
 
 LATENTS = ("rho", "reward", "reward_unobserved")
+# Draws of paths over time larger than this are thinned unless it is said which times to keep: 500 times of eight
+# weights in 4,000 draws of float32, more than a figure can show, and small enough to be read in a moment.
+MOST_BYTES = 64_000_000
+# At least so many times are kept, however many draws there are.
+LEAST_TIMES = 50
 # Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
 NOISE = ("rho_noise", "reward_noise")
 # Quantities of the model that are small enough to be always kept: numbers, and a number for each agent.
@@ -24,23 +29,40 @@ class KeptDraws:
     Parameters
     ----------
     decisions : Dataset
-    every : int
+    every : int, optional
         Keep every n-th time.
     times : sequence, optional
-        Keep these times instead, written as in the decisions.
+        Keep these times instead, written as in the decisions. If neither is given all times are kept, or as many,
+        evenly spaced from the first to the last, as take `MOST_BYTES`.
     dtype : {"float64", "float32"}
         Type of the draws.
     latents : bool
         Keep rho and the rewards too.
+    draws : int
+        How many draws the fit makes, of all chains.
+    whole_first : bool
+        Whether all times are recorded while sampling even if fewer are kept in the end, for what needs them all.
     """
 
     def __init__(
-        self, decisions: xr.Dataset, every: int, times: Sequence[Any] | None, dtype: str, latents: bool
+        self,
+        decisions: xr.Dataset,
+        every: int | None,
+        times: Sequence[Any] | None,
+        dtype: str,
+        latents: bool,
+        draws: int = 1,
+        whole_first: bool = False,
     ) -> None:
         check_dtype(dtype)
         self._all_times = decisions["time"].values
         self._features = decisions.sizes["feature"]
-        self.index = positions_to_keep(self._all_times, every, times)
+        if every is None and times is None:
+            per_time = draws * self._features * np.dtype(dtype).itemsize * (2 if latents else 1)
+            self._final = spread_positions(len(self._all_times), max(MOST_BYTES // per_time, LEAST_TIMES))
+        else:
+            self._final = positions_to_keep(self._all_times, 1 if every is None else every, times)
+        self.index = np.arange(len(self._all_times)) if whole_first else self._final
         self.dtype, self.latents = dtype, latents
         self.all_times = len(self.index) == len(self._all_times)
         self.is_plain = self.all_times and dtype == "float64"
@@ -62,7 +84,8 @@ class KeptDraws:
                 dims = model.named_vars_to_dims.get(variable.name) or ()
                 # Beliefs of a learner are computed from all of its rewards, later.
                 if dims[:1] == ("time",) and variable.name != "reward":
-                    kept = pt.cast(variable[self.index], self.dtype)
+                    kept = variable if self.all_times else variable[self.index]
+                    kept = pt.cast(kept, self.dtype) if np.dtype(variable.dtype).kind == "f" else kept
                     pm.Deterministic(f"kept_{variable.name}", kept, dims=("kept_time", *dims[1:]))
                     names.append(f"kept_{variable.name}")
                 else:
@@ -113,15 +136,18 @@ class KeptDraws:
                 )
         return posterior.assign_coords({"time": self.times}) if "time" in posterior.dims else posterior
 
-    def with_positions(self, posterior: xr.Dataset) -> xr.Dataset:
-        """The posterior with the coordinate `position`: where each time kept is among the decisions.
+    def at_final_times(self, posterior: xr.Dataset) -> xr.Dataset:
+        """The posterior at the times that are kept in the end.
 
+        Its coordinate `position` says where each of them is among the decisions.
         Times alone do not say that where several decisions were made at the same time. A model that has something
         called `position` keeps that instead.
         """
+        if "time" in posterior.dims and len(self._final) < len(self.index):
+            posterior = posterior.isel(time=self._final)
         if "time" not in posterior.dims or "position" in {*posterior.variables, *posterior.dims}:
             return posterior
-        return posterior.assign_coords(position=("time", self.index))
+        return posterior.assign_coords(position=("time", self._final))
 
 
 def _is_small(model: pm.Model, variable: Any) -> bool:

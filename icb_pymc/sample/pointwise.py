@@ -47,12 +47,14 @@ class Pointwise(NamedTuple):
     probability: np.ndarray | None
 
 
-def fits_in(posterior: xr.Dataset, times: int) -> bool:
+def fits_in(draws: int, times: int) -> bool:
     """Whether the log-likelihoods of so many times are small enough to be kept by default."""
-    return posterior.sizes["chain"] * posterior.sizes["draw"] * times * 8 <= MOST_BYTES
+    return draws * times * 8 <= MOST_BYTES
 
 
-def pointwise_groups(model: pm.Model, posterior: xr.Dataset, decisions: xr.Dataset) -> dict[str, xr.Dataset]:
+def pointwise_groups(
+    model: pm.Model, posterior: xr.Dataset, decisions: xr.Dataset, dtype: str = "float64"
+) -> dict[str, xr.Dataset]:
     """Groups `log_likelihood` and `choice_probabilities` of a result; none where a choice has no such likelihood.
 
     Parameters
@@ -61,12 +63,15 @@ def pointwise_groups(model: pm.Model, posterior: xr.Dataset, decisions: xr.Datas
     posterior : Dataset
         Draws of everything that the choices depend on, at all times.
     decisions : Dataset
+    dtype : {"float64", "float32"}
+        Type of the log-likelihoods.
     """
     choices = pointwise(model, posterior)
     if choices is None:
         return {}
     labels = {"chain": posterior["chain"], "draw": posterior["draw"], "time": decisions["time"].values}
-    log_likelihood = xr.Dataset({"chosen": (("chain", "draw", "time"), choices.log_likelihood)}, labels)
+    values = choices.log_likelihood.astype(dtype, copy=False)
+    log_likelihood = xr.Dataset({"chosen": (("chain", "draw", "time"), values)}, labels)
     groups = {"log_likelihood": log_likelihood.assign_attrs(of="p(chosen | belief), rho integrated out")}
     if choices.probability is not None:
         coords = {dim: decisions[dim].values for dim in ("time", "action")}

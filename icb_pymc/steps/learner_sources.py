@@ -73,6 +73,7 @@ class LearnerSource(GaussianSource):
             self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(rho_env), strict=True))
         elif modelled is not None:
             self.graphs["rho_env"] = parameters(modelled)[0]
+        self._summed: tuple[np.ndarray, np.ndarray] | None = None
 
     def dynamics(self, values: Values) -> Dynamics:
         context, sigma = values["chosen_context"], float(values["sigma"])
@@ -81,8 +82,9 @@ class LearnerSource(GaussianSource):
         beliefs = covariance_path(root @ root.T, context, sigma)
         rho_env_mean, rho_env_root = self._rho_env_given_rewards(values)
         hidden, known = self._rewards(values)
-        past, is_past_hidden = context[:-1], hidden[:-1, None]
-        sums = _sums_before(np.where(is_past_hidden, past, 0.0)[:, :, None] * past[:, None, :])
+        past = context[:-1]
+        hidden_past = np.where(hidden[:-1, None], past, 0.0)
+        sums = self._sums_of_products(hidden_past)
         learnt = _sums_before(past * np.where(hidden, 0.0, known - context @ start_mean)[:-1, None])
         scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
         rho_env_weight = scaled_covariance @ sums
@@ -95,7 +97,7 @@ class LearnerSource(GaussianSource):
             rank_zero,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            np.concatenate([np.where(is_past_hidden, past, 0.0), np.zeros_like(past)], axis=1)[:, None, :],
+            np.concatenate([hidden_past, np.zeros_like(past)], axis=1)[:, None, :],
             np.concatenate([scaled_covariance, rho_env_weight], axis=2),
             start_mean - rho_env_weight @ start_mean + (scaled_covariance @ learnt[:, :, None])[:, :, 0],
             beliefs.root,
@@ -121,6 +123,12 @@ class LearnerSource(GaussianSource):
             hidden = self._rewards(values)[0]
             move[hidden] = (variable_values[0] - context[hidden] @ rho_env) / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move[:-1, None]
+
+    def _sums_of_products(self, past: np.ndarray) -> np.ndarray:
+        """G_t (time, feature, feature); contexts are those of the last call unless choices are drawn anew."""
+        if self._summed is None or not np.array_equal(self._summed[0], past):
+            self._summed = past, _sums_before(past[:, :, None] * past[:, None, :])
+        return self._summed[1]
 
     def log_evidence(self, values: Values) -> float:
         """log p(observed rewards | hyperparameters), rho_env integrated out."""

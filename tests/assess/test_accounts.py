@@ -15,9 +15,8 @@ from icb_pymc.assess.account_models import (
     unchanging_space,
 )
 from icb_pymc.assess.accounts import Accounts, compare_accounts
-from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.declare import WienerProcess, as_covariance, choose, decisions_model, linear_utility
-from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import from_groups, group
 

@@ -64,3 +64,24 @@ def test_convergence_is_the_same_as_its_parts_also_with_repeated_draws():
     np.testing.assert_allclose(computed["mcse"] * draws.std(("chain", "draw"), ddof=1), mcse_of_mean(draws))
     assert float(convergence(draws[:, :, 0])["rhat"]) == computed["rhat"][0]
     np.testing.assert_allclose(computed["rhat"], [az.rhat(draws.values[:, :, i]) for i in range(5)])
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.98])
+def test_chains_that_mix_slowly_have_the_effective_sizes_of_arviz_too(correlation):
+    draws = np.random.default_rng(5).normal(size=(2, 600, 3))
+    for t in range(1, 600):
+        draws[:, t] += correlation * draws[:, t - 1]
+    computed = convergence(xr.DataArray(draws.astype(np.float32), dims=("chain", "draw", "feature")))
+    exact = draws.astype(np.float32).astype(np.float64)
+    for i in range(3):
+        expected = [az.ess(exact[:, :, i]), az.ess(exact[:, :, i], method="tail", prob=(0.05, 0.95))]
+        np.testing.assert_allclose([computed["ess_bulk"][i], computed["ess_tail"][i]], expected, rtol=1e-8)
+        np.testing.assert_allclose(computed["rhat"][i], az.rhat(exact[:, :, i]), rtol=1e-8)
+
+
+def test_draws_that_are_not_finite_have_no_diagnostics():
+    draws = np.random.default_rng(6).normal(size=(2, 20, 3))
+    draws[0, 3, 0], draws[1, 4, 1] = np.nan, np.inf
+    computed = convergence(xr.DataArray(draws, dims=("chain", "draw", "feature")))
+    for values in computed.values():
+        assert np.isnan(values.values).tolist() == [True, True, False]

@@ -1,10 +1,14 @@
 """`icb bench` measures what it claims to, on models that are the same for all samplers."""
 
+import sys
+from importlib import import_module
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers.arrivals import make_arrivals
 
-from icb_pymc.bench import measure, tables
+from icb_pymc.bench import commands, measure, tables
 from icb_pymc.bench.noncentred import b_icb_noncentred, nb_icb_noncentred
 from icb_pymc.cli import main
 from icb_pymc.declare.graph import GraphReader
@@ -108,3 +112,36 @@ def test_the_command_prints_growth_and_rejects_invalid_lengths(capsys):
     assert [row.split()[0] for row in rows[2:4]] == ["20", "40"]
     assert main(["bench", "--only", "growth", "--lengths", "20,many"]) == 2
     assert "--lengths 20,many" in capsys.readouterr().err
+
+
+def test_the_command_prints_the_seconds_of_commands_beside_those_of_another_version(capsys, monkeypatch):
+    def run(python, command, folder, *, with_stages=False):
+        if command[0] == "fit":
+            (Path(folder) / command[command.index("-o") + 1]).write_bytes(bytes(2_000_000))
+        ours = {"all": 4.0, "wall": 5.0, "stages": {"import": 1.5, "draw": 2.0, "rest": 0.5}}
+        return ours if python == sys.executable else {"all": 10.0, "wall": 30.0, "stages": {}}
+
+    monkeypatch.setattr(commands, "_run", run)
+    assert main(["bench", "--only", "commands", "--steps", "60", "--against", "other-python"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "T = 60," in lines[0]
+    (cold,) = [line for line in lines if line.startswith("nb_icb, cold")]
+    assert [float(word) for word in cold.split()[-4:]] == [4.0, 5.0, 10.0, 2.5]
+    assert "2.00" in cold.split()
+    assert "traces: nb_icb 2 MB, b_icb 2 MB" in lines
+    assert [line.split()[0] for line in lines[-5:-1]] == ["diagnose", "plot", "impact", "compare"]
+
+
+def test_time_of_a_stage_inside_another_counts_once(monkeypatch):
+    seconds = iter([0.0, 1.0, 4.0, 10.0])
+    monkeypatch.setattr(commands, "cpu_seconds", lambda: next(seconds))
+    watch = commands.Stopwatch()
+    inner = watch.timed("inner", lambda: "answer")
+    assert watch.timed("outer", lambda: inner())() == "answer"
+    assert watch.seconds == {"inner": 3.0, "outer": 7.0}
+
+
+def test_every_stage_of_a_command_is_a_function_of_this_package():
+    for stages in (commands.FIT_STAGES, commands.READ_STAGES):
+        for functions in stages.values():
+            assert any(hasattr(import_module(module), name) for module, name in functions)

@@ -12,7 +12,7 @@ from icb_pymc.cli import VERBS, main
 from icb_pymc.cli.options import given_settings
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import group
-from icb_pymc.results.traces import read_trace
+from icb_pymc.results.traces import read_trace, write_trace
 
 
 def test_the_command_line_and_the_package_start_without_heavy_imports():
@@ -20,6 +20,30 @@ def test_the_command_line_and_the_package_start_without_heavy_imports():
     code = f"import sys, icb_pymc, icb_pymc.cli; print(sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_commands_that_read_a_trace_do_not_import_pymc(trace, tmp_path):
+    """It takes longer to import than their answers take."""
+    for name in ("a", "b"):
+        write_trace(trace, tmp_path / f"{name}.nc")
+    code = """
+import sys, warnings
+from icb_pymc.cli import main
+warnings.simplefilter("ignore")
+for command in (
+    "plot weights a.nc -o weights.png",
+    "plot importance a.nc -o importance.png",
+    "impact a.nc --event 2002-06-01",
+    "diagnose a.nc -o diagnosis.png",
+    "share a.nc -o shared.nc",
+    "compare a.nc b.nc",
+):
+    assert main(command.split()) in (0, 1), command
+    print(command.split()[0], sorted({"pymc", "pytensor"} & set(sys.modules)))
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = [line for line in run.stdout.splitlines() if line.endswith("]")]
+    assert shown == [f"{verb} []" for verb in ("plot", "plot", "impact", "diagnose", "share", "compare")]
 
 
 @pytest.mark.parametrize("verb", [module.__name__.rpartition(".")[2] for module in VERBS])

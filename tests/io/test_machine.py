@@ -151,9 +151,9 @@ def test_fit_checks_the_memory_and_the_options_it_names_help(method, dated_decis
     every_time = machine.COPIES * 20 * 40 * 4 * 8
     monkeypatch.setattr(machine, "available_memory", lambda: every_time - 1)
     with pytest.raises(InputError, match=r"keep fewer times \(every=10"):
-        fit("nb_icb", dated_decisions, NB_ICB, **options)
-    fit("nb_icb", dated_decisions, NB_ICB, every=2, **options)
-    fit("nb_icb", dated_decisions, NB_ICB, dtype="float32", **options)
+        fit("nb_icb", dated_decisions, NB_ICB, dtype="float64", **options)
+    fit("nb_icb", dated_decisions, NB_ICB, dtype="float64", every=2, **options)
+    fit("nb_icb", dated_decisions, NB_ICB, **options)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from icb_pymc import fit
+from icb_pymc import fit, from_arrays
 from icb_pymc.errors import InputError
+from icb_pymc.models import nb_icb
 from icb_pymc.results.inference_data import group, group_names
 from icb_pymc.results.traces import read_trace, write_trace
+from icb_pymc.sample.kept_draws import KeptDraws
+from icb_pymc.sample.pointwise import fits_in
 
 OPTIONS = {"draws": 12, "tune": 8, "chains": 2, "seed": 3, "progressbar": False}
 LEARNT = {"belief", "final_belief", "share_learnt", "rho_env", "rho_env_scale", "sigma", "strength"}
@@ -22,12 +25,12 @@ def model_name(request):
 @pytest.fixture(scope="module")
 def full(model, dated_decisions):
     """A fit that keeps everything."""
-    return group(fit(model, dated_decisions, keep_latents=True, **OPTIONS), "posterior")
+    return group(fit(model, dated_decisions, keep_latents=True, dtype="float64", **OPTIONS), "posterior")
 
 
 @pytest.fixture(scope="module")
 def thinned(model, dated_decisions):
-    return fit(model, dated_decisions, keep_latents=True, every=7, dtype="float32", **OPTIONS)
+    return fit(model, dated_decisions, keep_latents=True, every=7, **OPTIONS)
 
 
 def test_every_nth_time_with_half_the_digits_is_what_the_full_fit_has_there(model, full, thinned):
@@ -44,7 +47,7 @@ def test_every_nth_time_with_half_the_digits_is_what_the_full_fit_has_there(mode
 
 def test_chosen_times_are_what_the_full_fit_has_there(model, full, dated_decisions):
     times = dated_decisions["time"].values[[2, 3, 30]]
-    kept = group(fit(model, dated_decisions, keep_latents=True, times=times, **OPTIONS), "posterior")
+    kept = group(fit(model, dated_decisions, keep_latents=True, times=times, dtype="float64", **OPTIONS), "posterior")
     for name in OVER_TIME[model]:
         assert kept[name].dtype == np.float64
         xr.testing.assert_equal(kept[name], full[name].sel(time=times))
@@ -67,7 +70,7 @@ def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
     given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "progressbar": False}
     whole, kept = (
         group(fit(model, dated_decisions, known, **given, **options), "posterior")
-        for options in ({}, {"every": 9, "dtype": "float32"})
+        for options in ({"dtype": "float64"}, {"every": 9})
     )
     for name in OVER_TIME[model]:
         xr.testing.assert_equal(kept[name], whole[name].isel(time=slice(None, None, 9)).astype("float32"))
@@ -112,3 +115,36 @@ def test_an_unknown_number_is_refused_too(dated_decisions):
         fit("nb_icb", numbered, times=[1, 41], **OPTIONS)
     with pytest.raises(InputError, match=r"there is no decision at 1\.5"):
         fit("nb_icb", numbered, times=[1.5], **OPTIONS)
+
+
+def test_a_long_log_is_thinned_by_default_and_its_likelihood_is_of_all_times(dated_decisions, monkeypatch):
+    """The draws are those of a fit that keeps everything, and every=1 keeps all."""
+    options = OPTIONS | {"draws": 40}
+    whole = fit("nb_icb", dated_decisions, every=1, dtype="float64", **options)
+    monkeypatch.setattr("icb_pymc.sample.kept_draws.MOST_BYTES", 2 * 40 * 4 * 4 * 5)
+    monkeypatch.setattr("icb_pymc.sample.kept_draws.LEAST_TIMES", 2)
+    for given, positions in (({}, [0, 10, 20, 29, 39]), ({"every": 1}, range(40))):
+        trace = fit("nb_icb", dated_decisions, **given, **options)
+        posterior, expected = group(trace, "posterior"), group(whole, "posterior")
+        np.testing.assert_array_equal(posterior["position"], positions)
+        xr.testing.assert_equal(posterior["belief"], expected["belief"].isel(time=positions).astype("float32"))
+        likelihood = group(trace, "log_likelihood")["chosen"]
+        assert likelihood.dtype == np.float32
+        np.testing.assert_allclose(likelihood, group(whole, "log_likelihood")["chosen"], atol=1e-5)
+
+
+def test_a_default_trace_of_ten_thousand_decisions_takes_less_than_60_megabytes():
+    """By its arithmetic: eight features, four chains of 1,000 draws, no likelihood of each choice in each draw."""
+    times = np.arange(10_000)
+    arrivals = xr.Dataset({"context": (("time", "action", "feature"), np.zeros((10_000, 2, 8)))}, {"time": times})
+    kept = KeptDraws(arrivals, None, None, "float32", False, draws=4_000)
+    assert not fits_in(4_000, len(times))
+    assert (kept.index[0], kept.index[-1], len(kept.index)) == (0, 9_999, 500)
+    # Deflated, draws take about 0.7 of their bytes, since signs and exponents repeat.
+    draws = 4_000 * kept.bytes_per_draw(nb_icb(_with_choices(arrivals)))
+    assert 0.8 * draws + arrivals["context"].nbytes < 60e6
+
+
+def _with_choices(arrivals):
+    context = np.random.default_rng(0).normal(size=arrivals["context"].shape)
+    return from_arrays(context, np.zeros(len(context), int))
