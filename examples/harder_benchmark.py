@@ -16,7 +16,7 @@
 #
 # All agents of a seed meet the same candidates, and all algorithms the same logs, so that algorithms are compared by
 # paired differences. As in the tables of the paper they know alpha and the mean -1/k, but not sigma. Defaults may be
-# chosen on seeds from 100 (`--chosen-on`); this prints others. For a quick look: `python harder_benchmark.py --seeds 1`.
+# chosen on seeds from 100 (`--chosen-on`); this prints others. For a quick look: `--seeds 1`.
 
 # %%
 import argparse
