@@ -7,7 +7,8 @@
 # error on the agents of Table 3, four of which are no Bayesian learners, and intervals that cover rho_env for learners
 # of any strength (1, 10, 100) and any spread of rho_env (0.5, 1 and 2 times that of the paper). The two conflict:
 # under a tighter prior of s the errors on agents that do not learn by equation 1 are smaller, and intervals miss
-# rho_env of learners with s = 100.
+# rho_env of learners with s = 100. So do the error of rho_env and that of the beliefs on Stepping: only a large s lets
+# a learner stand still for half of the log. What the default reaches is in `tables/reward_and_strength.md`.
 #
 # Priors of s are half-normal with a scale that is a share of T, those of tau log-normal with a median in log-odds per
 # typical difference between two candidates. The agents' alpha, sigma and start are known, as in the tables. The

@@ -39,3 +39,20 @@ def test_the_script_of_an_example_runs(name, capsys):
     text = re.sub(r"^STEPS, .* = .*$", "STEPS, DRAWS, SEEDS = 20, 20, 1", path.read_text("utf-8"), flags=re.M)
     exec(compile(text, str(path), "exec"), {"__name__": name, "__file__": str(path)})
     assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("harder_benchmark", ["--seeds", "2", "--steps", "20", "30"]),
+        ("logs_of_any_length", ["--steps", "20", "--logs", "2"]),
+    ],
+)
+def test_the_script_of_a_study_runs_on_small_logs(name, options, capsys, monkeypatch):
+    """And prints no error that is not a number, which would be a comparison without a log."""
+    monkeypatch.setattr("sys.argv", [name, *options])
+    exec(compile((EXAMPLES / f"{name}.py").read_text("utf-8"), name, "exec"), {"__file__": str(EXAMPLES / f"{name}.py")})
+    printed = capsys.readouterr().out
+    assert printed
+    assert "nan" not in printed.lower()
