@@ -8,8 +8,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from icb_pymc.data.deciders import check_agents, with_agents
+from icb_pymc.data.deciders import check_agents, in_order_of_time, with_agents
 from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
+from icb_pymc.data.sessions import check_sessions, seen, with_missed, with_sessions
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
 
@@ -25,6 +26,8 @@ def from_arrays(
     time: ArrayLike | None = None,
     features: Sequence[str] | None = None,
     agent: ArrayLike | None = None,
+    session: ArrayLike | None = None,
+    missed: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Build decisions from plain arrays.
 
@@ -42,7 +45,12 @@ def from_arrays(
         Feature names; ``feature_0``, ``feature_1``, ... by default.
     agent : array (time,), optional
         Name or number of the agent that decided, where there are several. The decisions then have a dimension
-        ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it.
+        ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it. Each
+        agent's times must be in order; the decisions of all are put in order of time.
+    session : array (time,), optional
+        Name or number of the session of each decision; priorities may jump between sessions.
+    missed : array of bool (time,), optional
+        Decisions in which nobody was chosen: they stand for time that passes, and their candidates are emptied.
 
     Returns
     -------
@@ -83,8 +91,9 @@ def from_arrays(
     shapes["features"] = ((len(names),), (width,))
     if time is not None:
         shapes["time"] = (np.shape(time), (steps,))
-    if agent is not None:
-        shapes["agent"] = (np.shape(agent), (steps,))
+    for name, given in (("agent", agent), ("session", session), ("missed", missed)):
+        if given is not None:
+            shapes[name] = (np.shape(given), (steps,))
     if len(set(names)) < len(names):
         raise InputError(f"features contains a name twice: {', '.join(names)}.")
     for name, (shape, needed) in shapes.items():
@@ -106,7 +115,11 @@ def from_arrays(
         },
     )
     # Unavailable slots are set to zero above, so a NaN there is padding; elsewhere `validate` reports it.
-    return validate(dataset if agent is None else with_agents(dataset, agent))
+    if session is not None:
+        dataset = with_sessions(dataset, session)
+    if missed is not None:
+        dataset = with_missed(dataset, missed)
+    return validate(dataset if agent is None else in_order_of_time(with_agents(dataset, agent)))
 
 
 def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset:
@@ -117,7 +130,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     decisions : Dataset
         ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
         (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
-        optionally ``decider`` (time), the position of each decision's agent along ``agent``.
+        optionally ``decider`` (time), the position of each decision's agent along ``agent``, ``session`` (time), and
+        ``missed`` (time), true where nobody was chosen.
     source : str
         What to call them in messages, such as the name of their file.
 
@@ -153,6 +167,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     _check_chosen(decisions, source)
     _check_time(decisions, source)
     check_agents(decisions, source)
+    check_sessions(decisions, source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -325,7 +340,7 @@ def _check_time(dataset: xr.Dataset, source: str) -> None:
 
 def _warn_uninformative(dataset: xr.Dataset, source: str) -> None:
     available = dataset["available"].values
-    single = available.sum(axis=1) == 1
+    single = seen(dataset).sum(axis=1) == 1
     if single.any():
         first = _format_step(dataset, int(np.argmax(single)))
         _warn(

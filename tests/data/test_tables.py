@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from icb_pymc.cli import main
+from icb_pymc.data.columns import Columns
 from icb_pymc.data.decision_files import read_decisions, write_decisions
-from icb_pymc.data.tables import Columns, from_table, to_table
+from icb_pymc.data.tables import from_table, to_table
 from icb_pymc.errors import InputError, InputWarning
 
 GOOD = """decision,time,candidate,chosen,age,inr
@@ -21,7 +22,10 @@ b,2001-03-01,s,1,45,1.3
 BROKEN = {
     "missing feature": (("50,1.5", "50,"), ["line 2", "'inr'", "missing"]),
     "infinite feature": (("50,1.5", "inf,1.5"), ["line 2", "'age'", "infinite"]),
-    "no chosen candidate": (("p,1", "p,0"), ["'a'", "no chosen", "'chosen'"]),
+    "no chosen candidate in any decision": (
+        (GOOD.partition("\n")[2], "a,2001-01-01,p,0,50,1.5\na,2001-01-01,q,0,60,1.0\n"),
+        ["no decision", "'chosen'"],
+    ),
     "non-numeric feature": (("60,1.0", "sixty,1.0"), ["line 3", "'age'", "'sixty'"]),
     "times out of order": (("2001-03-01", "2000-03-01"), ["line 4", "'time'", "out of order"]),
     "two times in one decision": (("2001-03-01,r", "2001-03-02,r"), ["line 5", "'time'", "differs"]),
