@@ -19,7 +19,7 @@ from icb_pymc.declare.beliefs import BayesianLearning, ConstantWithin, Predictio
 from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.declare.rewards import LinearRewardRV
-from icb_pymc.kernels.joint_diagonalisation import covariance_root
+from icb_pymc.kernels.joint_diagonalisation import covariance_root, covariance_roots
 from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.kernels.state_space import Noise
 
@@ -99,7 +99,7 @@ class ProcessSource:
         else:
             transition, innovation = _collapse_if_constant(values["transition"]), _collapse_if_constant(innovation)
             drift = _collapse_if_constant(values["drift"])
-            scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation]).reshape(-1, d, d)
+            scale, roots = np.ones(1), covariance_roots(innovation)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
                 decay, left, right = np.ascontiguousarray(diagonal), rank_zero, rank_zero
