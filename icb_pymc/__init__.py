@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
     from icb_pymc.assess.power import power as power
+    from icb_pymc.assess.weight_table import weight_table as weight_table
     from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
     from icb_pymc.catalogue.lookup import register as register
     from icb_pymc.data.columns import Columns as Columns
@@ -79,6 +80,7 @@ _MODULE_OF = {
     "standardise": "data.standardisation",
     "to_table": "data.tables",
     "validate": "data.decisions",
+    "weight_table": "assess.weight_table",
     "write_decisions": "data.decision_files",
     "write_trace": "results.traces",
 }

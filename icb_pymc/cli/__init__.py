@@ -31,6 +31,7 @@ from icb_pymc.cli import (
     show,
     simulate,
     synthesise,
+    table,
     traces,
 )
 from icb_pymc.errors import InputError, InputWarning
@@ -45,6 +46,7 @@ VERBS = (
     compare,
     average,
     plot,
+    table,
     impact,
     changes,
     power,

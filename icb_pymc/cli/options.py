@@ -65,8 +65,15 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
-    """Read the decisions named on the command line."""
+def add_scaling(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--scale-binary``."""
+    parser.add_argument(
+        "--scale-binary", action="store_true", help="standardise features with two values, such as 0 and 1, too"
+    )
+
+
+def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
+    """Read the decisions named on the command line; those of a table get the coding of `like`."""
     from icb_pymc.data.columns import Columns
     from icb_pymc.data.decision_files import read_decisions
 
@@ -84,7 +91,7 @@ def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
         "form",
     )
     given = {name: getattr(options, name) for name in roles}
-    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)))
+    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)), like=like)
 
 
 def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
@@ -102,14 +109,21 @@ def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
 
 def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
     """The decisions in a file, or the trace if it is one."""
-    if Path(path).suffix == ".nc" and Path(path).is_file():
-        from icb_pymc.io.untrusted import check_netcdf
+    if is_trace(path):
         from icb_pymc.results.traces import read_trace
 
-        check_netcdf(Path(path))
-        if _has_groups(Path(path)):
-            return read_trace(path)
+        return read_trace(path)
     return read_given_decisions(path, options)
+
+
+def is_trace(path: str) -> bool:
+    """Whether a file is netCDF that is divided into groups, as traces are and decisions are not."""
+    if Path(path).suffix != ".nc" or not Path(path).is_file():
+        return False
+    from icb_pymc.io.untrusted import check_netcdf
+
+    check_netcdf(Path(path))
+    return _has_groups(Path(path))
 
 
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def _coded(candidates: Candidates, known: dict[str, Any] | None) -> Design:
     names = list((known or {}).get("features") or candidates.features)
     if candidates.alternatives is not None:
         # A constant for each alternative, and the columns by their names.
-        return design(candidates, " + ".join(["1", *(f"`{name}`" for name in names)]))
+        return design(candidates, " + ".join(["1", *(name if name.isidentifier() else f"`{name}`" for name in names)]))
     if not names:
         raise InputError("no column is left for the features; add at least one.")
     each = candidates
