@@ -109,7 +109,9 @@ def from_table(
     else:
         read = from_wide if form == WIDE else from_trials
         candidates = read(table.reset_index(drop=True), roles, columns, where, label)
-    coded = _coded(candidates, None if like is None else coding_of(like))
+    # Decisions without a coding have features that are columns as they are.
+    known = None if like is None else {"features": dict.fromkeys(map(str, like["feature"].values))} | coding_of(like)
+    coded = _coded(candidates, known)
     return _with_coding(_decisions(candidates, coded, label), candidates, coded)
 
 
