@@ -65,12 +65,12 @@ def standardise(decisions: xr.Dataset, *, binary: bool = False, like: xr.Dataset
     old_mean = decisions.get("feature_mean", xr.zeros_like(mean))
     old_scale = decisions.get("feature_scale", xr.ones_like(scale))
     standardised = ((context - mean) / scale).where(mask, 0.0).transpose(*decisions["context"].dims)
-    return decisions.assign(
-        context=standardised,
-        feature_mean=old_mean + old_scale * mean,
-        feature_scale=old_scale * scale,
-        **{name: decisions[name] * scale for name in _true_weights(decisions)},
-    )
+    changed = {
+        "context": standardised,
+        "feature_mean": old_mean + old_scale * mean,
+        "feature_scale": old_scale * scale,
+    }
+    return decisions.assign(changed | {name: decisions[name] * scale for name in _true_weights(decisions)})
 
 
 def scaled_features(decisions: xr.Dataset, binary: bool = False) -> np.ndarray:
