@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
     from icb_pymc.assess.power import power as power
+    from icb_pymc.assess.weight_table import weight_table as weight_table
     from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
     from icb_pymc.catalogue.lookup import register as register
+    from icb_pymc.data.columns import Columns as Columns
     from icb_pymc.data.decision_files import read_decisions as read_decisions
     from icb_pymc.data.decision_files import write_decisions as write_decisions
     from icb_pymc.data.decisions import from_arrays as from_arrays
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from icb_pymc.data.decisions import validate as validate
     from icb_pymc.data.standardisation import in_user_units as in_user_units
     from icb_pymc.data.standardisation import standardise as standardise
-    from icb_pymc.data.tables import Columns as Columns
     from icb_pymc.data.tables import from_table as from_table
     from icb_pymc.data.tables import to_table as to_table
     from icb_pymc.declare.processes import mean_reverting as mean_reverting
@@ -50,7 +51,7 @@ __version__ = "0.1.0"
 # Nothing heavy is imported until it is used: `import icb_pymc` and `icb --help` start at once. Type checkers and
 # editors read the block above; a test holds the two together.
 _MODULE_OF = {
-    "Columns": "data.tables",
+    "Columns": "data.columns",
     "InputError": "errors",
     "InputWarning": "errors",
     "average": "assess.averaging",
@@ -79,6 +80,7 @@ _MODULE_OF = {
     "standardise": "data.standardisation",
     "to_table": "data.tables",
     "validate": "data.decisions",
+    "weight_table": "assess.weight_table",
     "write_decisions": "data.decision_files",
     "write_trace": "results.traces",
 }

@@ -12,7 +12,6 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare import (
     BeliefSample,
     Preset,
-    WienerProcess,
     as_covariance,
     choose,
     decisions_model,
@@ -21,7 +20,9 @@ from icb_pymc.declare import (
     innovations,
     linear_utility,
     log_odds_unit,
+    session_jumps,
     specify,
+    walk_over_sessions,
 )
 from icb_pymc.declare.priors import is_zero
 
@@ -37,6 +38,8 @@ def nb_icb(
     start_mean: Any = 0.0,
     start_covariance: Any = None,
     unit_of_time: str | None = None,
+    session_movement: Any = None,
+    session_covariance: Any = None,
     mean_reward: Callable[[TensorVariable, TensorVariable], TensorVariable] | None = None,
 ) -> pm.Model:
     """beta_t ~ N(beta_{t-1}, Sigma_B), rho_t ~ N(beta_t, Sigma_P), a_t ~ softmax(alpha <rho_t, x_t[a]>).
@@ -70,6 +73,12 @@ def nb_icb(
     unit_of_time : str, optional
         With it, e.g. ``"30D"`` for dated decisions or ``"1"`` for numbered ones, innovations are per unit of time, so
         that beliefs may move further in a longer gap; ``"decision"`` counts decisions although they have dates.
+    session_movement : number, vector or distribution, optional
+        v, how far weights typically move at all boundaries between sessions together, beyond their movement over time
+        and in the same unit as the total movement. Log-normal with median 0.3 where the decisions have sessions; 0 for
+        none.
+    session_covariance : number, vector or matrix, optional
+        Covariance of the jump at one boundary itself, instead of a session movement.
     mean_reward : callable, optional
         ``mean_reward(rho, context)`` (time, action) instead of <rho, x>, for rewards that are not linear. If they are
         linear in other features, `icb_pymc.map_features` of the decisions is faster.
@@ -81,8 +90,8 @@ def nb_icb(
     Raises
     ------
     InputError
-        If the decisions are not valid, the unit of time does not fit their times, or a scale and the covariance that it
-        determines are both given.
+        If the decisions are not valid, the unit of time does not fit their times, a scale and the covariance that it
+        determines are both given, or jumps are asked for where there are no sessions.
 
     Examples
     --------
@@ -100,12 +109,13 @@ def nb_icb(
         alpha = hyperparameter("alpha", alpha)
         unit = log_odds_unit(decisions, alpha)
         innovation, elapsed = innovations(decisions, unit, total_movement, innovation_covariance, unit_of_time)
-        belief = WienerProcess(
+        belief = walk_over_sessions(
             "belief",
             start_mean=pt.as_tensor(start_mean, dtype="float64") * np.ones(features),
             start_covariance=first_covariance(unit, start_scale, start_covariance),
             innovation_covariance=innovation,
             elapsed=elapsed,
+            jumps=session_jumps(decisions, unit, session_movement, session_covariance),
             dims=("time", "feature"),
         )
         if is_zero(sampling_covariance):

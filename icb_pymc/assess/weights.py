@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit
 
-from icb_pymc.data.standardisation import in_user_units
+from icb_pymc.data.standardisation import deviation_within, in_user_units, scaled_features
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import draws_of
@@ -28,8 +28,8 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
     ----------
     trace : InferenceData
     unit : {"sd", "user"}
-        Per standard deviation of the feature over all candidates of the log, or per unit of the user's features (before
-        they were standardised).
+        Per standard deviation of the feature among the candidates of a decision (per unit where its values are 0 and
+        1), or per unit of the user's features (before they were standardised).
 
     Returns
     -------
@@ -117,10 +117,16 @@ def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
 
 
 def feature_sd(decisions: xr.Dataset) -> xr.DataArray:
-    """Standard deviation of each feature over the available candidates of the log, in the units of the model."""
+    """What counts as one standard deviation of each feature, in the units of the model (feature,).
+
+    That of a number is its spread among the candidates of a decision. A feature with the values 0 and 1 counts per
+    unit, and one in which candidates never differ has none.
+    """
     if "context" not in decisions:
         raise InputError("this trace does not contain its decisions, so a standard deviation of features is not known.")
-    return decisions["context"].where(decisions["available"].astype(bool)).std(("time", "action"))
+    deviation = deviation_within(decisions)
+    sd = np.where(scaled_features(decisions), deviation, (deviation > 0).astype(float))
+    return xr.DataArray(sd, coords={"feature": decisions["feature"].values}, dims="feature")
 
 
 def within_decision_covariance(decisions: xr.Dataset) -> xr.DataArray:

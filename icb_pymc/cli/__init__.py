@@ -32,6 +32,7 @@ from icb_pymc.cli import (
     show,
     simulate,
     synthesise,
+    table,
     traces,
 )
 from icb_pymc.errors import InputError, InputWarning
@@ -46,6 +47,7 @@ VERBS = (
     compare,
     average,
     plot,
+    table,
     impact,
     changes,
     power,

@@ -6,6 +6,7 @@ from typing import Any
 
 from icb_pymc.cli.options import (
     add_json,
+    add_scaling,
     add_settings,
     add_table_columns,
     add_verb,
@@ -88,6 +89,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="precision of the stored draws (default: float32; sampling is in float64 either way)",
     )
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
+    add_scaling(parser)
+    parser.add_argument(
+        "--unit",
+        choices=["sd", "user"],
+        default="sd",
+        help="print weights per standard deviation of a feature, or per unit of it (default: sd)",
+    )
     add_settings(parser)
     add_table_columns(parser)
     add_json(parser)
@@ -101,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.output, ".nc")
     declare = find(options.model)
     given = given_settings(options, declare)
-    settings(declare, given)
+    complete = settings(declare, given)
     check_names(declare, options.learn)
     decisions = read_given_decisions(options.decisions, options)
     if Path(options.decisions).suffix != ".nc" and not options.as_is:
@@ -109,11 +117,16 @@ def run(options: argparse.Namespace) -> int:
 
         if not options.json:
             say(
-                "features are standardised; importances are per standard deviation (use --as-is to leave them as they "
-                "are)"
+                "features: numbers are scaled by their spread within decisions, 0/1 features stay as they are "
+                "(--scale-binary, --as-is)"
             )
-        decisions = standardise(decisions)
+        decisions = standardise(decisions, binary=options.scale_binary)
 
+    # Of models that measure time, unless the user has said how.
+    if not options.json and complete.get("unit_of_time", "") is None:
+        from icb_pymc.data.understanding import describe_time
+
+        say(f"time: {describe_time(decisions)}")
     from icb_pymc.results.inference_data import group
     from icb_pymc.results.traces import write_trace
     from icb_pymc.sample.fitting import fit
@@ -142,9 +155,9 @@ def run(options: argparse.Namespace) -> int:
         raise KeyboardInterrupt
     write_trace(trace, options.output)
     if options.json:
-        say_json(as_json(trace, options.output))
+        say_json(as_json(trace, options.output, options.unit))
         return 0
-    say(summary(trace))
+    say(summary(trace, options.unit))
     has_beliefs = "belief" in group(trace, "posterior")
     say(f"\nwritten to {options.output}")
     if has_beliefs:
@@ -154,12 +167,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def summary(trace: Any) -> str:
+def summary(trace: Any, unit: str = "sd") -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     from icb_pymc.assess.extrapolation import extrapolation
     from icb_pymc.results.inference_data import group
 
-    posterior, table = group(trace, "posterior"), first_and_last(trace)
+    posterior, table = group(trace, "posterior"), first_and_last(trace, unit)
     if "belief" not in posterior:
         return "the model has no beliefs over time; its reward parameter is\n" + table.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
@@ -167,9 +180,15 @@ def summary(trace: Any) -> str:
     formats = {name: "{:.1%}" if name.startswith("importance") else "{:+.2f}" for name in table}
     formats |= dict.fromkeys(("final_belief", "rho_env"), "{:+.3f}")
     shown = table.to_string(formatters={name: formats[name].format for name in table})
-    lines = ["weights in log-odds per standard deviation, and relative importance", shown]
+    per = "standard deviation" if unit == "sd" else "unit of the feature"
+    lines = [f"weights in log-odds per {per}, and relative importance", shown]
     if said := movement(trace):
         lines.append(f"\n{said}")
+    if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
+        low, middle, high = posterior["session_movement"].quantile([0.05, 0.5, 0.95]).values
+        lines.append(
+            f"\nat the boundaries between sessions, by about {middle:.2f} in all (90% interval {low:.2f} to {high:.2f})"
+        )
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
@@ -204,7 +223,7 @@ def movement(trace: Any) -> str:
     return f"weights may never have moved: {unchanging}; if they moved, then {size}"
 
 
-def first_and_last(trace: Any) -> Any:
+def first_and_last(trace: Any, unit: str = "sd") -> Any:
     """Posterior means by feature: weights and importance at the first and the last time kept, and rho_env."""
     import pandas as pd
 
@@ -217,7 +236,7 @@ def first_and_last(trace: Any) -> Any:
     if "belief" in posterior:
         groups = {"posterior": posterior.isel(time=[0, -1]), "constant_data": group(trace, "constant_data")}
         ends = from_groups(groups, trace.attrs)
-        for name, path in {"weight": log_odds_weights(ends), "importance": relative_importance(ends)}.items():
+        for name, path in {"weight": log_odds_weights(ends, unit), "importance": relative_importance(ends)}.items():
             means = path.mean(("chain", "draw"))
             for time, values in zip(means["time"].values, means.values, strict=True):
                 table[f"{name} at {str(time).partition('T')[0]}"] = values
@@ -227,14 +246,14 @@ def first_and_last(trace: Any) -> Any:
     return table
 
 
-def as_json(trace: Any, output: str) -> dict[str, Any]:
+def as_json(trace: Any, output: str, unit: str = "sd") -> dict[str, Any]:
     """What `icb fit --json` prints."""
     from icb_pymc.assess.diagnosis import diagnose
     from icb_pymc.assess.unchanging import against_unchanging
 
     fields = ("model", "method", "kernel", "preset", "seed", "draws", "chains", "seconds", "log_evidence")
     result = {"output": output} | {name: trace.attrs[name] for name in fields if name in trace.attrs}
-    result["features"] = first_and_last(trace)
+    result |= {"unit": unit, "features": first_and_last(trace, unit)}
     if trace.attrs["method"] == "mcmc":
         diagnosis = diagnose(trace)
         result |= {"converged": diagnosis.converged, "verdict": diagnosis.verdict, "advice": diagnosis.advice}

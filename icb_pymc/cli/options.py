@@ -24,39 +24,106 @@ def add_verb(
 
 
 def add_table_columns(parser: argparse.ArgumentParser) -> None:
-    """Add options that name the columns of a long table."""
-    group = parser.add_argument_group("columns of a table (CSV or Parquet, one row per candidate per decision)")
-    group.add_argument("--decision", default="decision", metavar="COLUMN", help="the decision (default: decision)")
-    group.add_argument("--chosen", default="chosen", metavar="COLUMN", help="1 if chosen, else 0 (default: chosen)")
-    group.add_argument("--time", metavar="COLUMN", help="integer or date (default: time, if it exists)")
-    group.add_argument("--candidate", metavar="COLUMN", help="name of the candidate (default: candidate, if it exists)")
-    group.add_argument("--available", metavar="COLUMN", help="0 if not available (default: available, if it exists)")
-    group.add_argument(
-        "--agent", metavar="COLUMN", help="who decided (default: agent, if it exists and is not a feature)"
+    """Add options that name the columns of a table and say its form."""
+    group = parser.add_argument_group(
+        "columns of a table (CSV or Parquet)",
+        "A table is long (one row per candidate per decision), wide (one row per decision, columns price_A, "
+        "price_B), or has "
+        "one row per trial of a task with two alternatives. Its form and columns with the usual names are recognised.",
     )
-    group.add_argument("--features", metavar="A,B,C", help="feature columns (default: all other columns)")
+    group.add_argument("--decision", metavar="COLUMN", help="the decision (known as decision, choice_id)")
+    group.add_argument("--chosen", metavar="COLUMN", help="in a long table, 1 if chosen, else 0 (chosen, choice)")
+    group.add_argument(
+        "--choice",
+        metavar="COLUMN",
+        help="with one row per decision, which alternative was chosen; empty if none was (choice, chosen)",
+    )
+    group.add_argument("--time", metavar="COLUMN", help="integer or date (time, date)")
+    group.add_argument("--candidate", metavar="COLUMN", help="name of the candidate (candidate, alternative, alt)")
+    group.add_argument("--available", metavar="COLUMN", help="0 if not available (available, avail, av)")
+    group.add_argument("--agent", metavar="COLUMN", help="who decided (agent, subject)")
+    group.add_argument(
+        "--session", metavar="COLUMN", help="the session: priorities may jump between sessions (session)"
+    )
+    group.add_argument("--reward", metavar="COLUMN", help="what the agent received, empty if not seen (reward)")
+    group.add_argument(
+        "--features",
+        metavar="FORMULA",
+        help="feature columns A,B,C, or a formula like 'price + C(brand) + brand:weekend + lag(chosen)' "
+        "(default: all other "
+        "columns); with one row per decision the alternatives have constants, unless it starts with '0 +'",
+    )
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--wide", action="store_const", const="wide", dest="form", help="one row per decision")
+    form.add_argument("--trials", action="store_const", const="trials", dest="form", help="one row per trial")
+    group.add_argument(
+        "--alternatives",
+        metavar="A,B",
+        help="the alternatives of a table with one row per decision, the first of which is the reference; "
+        "1=A,2=B if the column "
+        "of the choice has other names than the columns",
+    )
 
 
-def read_given_decisions(path: str, options: argparse.Namespace) -> Any:
-    """Read the decisions named on the command line."""
+def add_scaling(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--scale-binary``."""
+    parser.add_argument(
+        "--scale-binary", action="store_true", help="standardise features with two values, such as 0 and 1, too"
+    )
+
+
+def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
+    """Read the decisions named on the command line; those of a table get the coding of `like`."""
+    from icb_pymc.data.columns import Columns
     from icb_pymc.data.decision_files import read_decisions
-    from icb_pymc.data.tables import Columns
 
-    features = options.features.split(",") if options.features else None
-    roles = (options.decision, options.chosen, options.time, options.candidate, options.available)
-    return read_decisions(path, Columns(*roles, features, options.agent))
+    roles = (
+        "decision",
+        "chosen",
+        "time",
+        "candidate",
+        "available",
+        "features",
+        "agent",
+        "session",
+        "reward",
+        "choice",
+        "form",
+    )
+    given = {name: getattr(options, name) for name in roles}
+    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)), like=like)
+
+
+def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
+    """``A,B`` or ``1=A,2=B``."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not any("=" in part for part in parts):
+        return parts
+    pairs = dict(part.partition("=")[::2] for part in parts)
+    if not all(value and name for value, name in pairs.items()):
+        raise InputError(f"--alternatives {text}: write A,B or 1=A,2=B.")
+    return pairs
 
 
 def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
     """The decisions in a file, or the trace if it is one."""
-    if Path(path).suffix == ".nc" and Path(path).is_file():
-        from icb_pymc.io.untrusted import check_netcdf
+    if is_trace(path):
         from icb_pymc.results.traces import read_trace_as_tree
 
-        check_netcdf(Path(path))
-        if _has_groups(Path(path)):
-            return read_trace_as_tree(path)
+        return read_trace_as_tree(path)
     return read_given_decisions(path, options)
+
+
+def is_trace(path: str) -> bool:
+    """Whether a file is netCDF that is divided into groups, as traces are and decisions are not."""
+    if Path(path).suffix != ".nc" or not Path(path).is_file():
+        return False
+    from icb_pymc.io.untrusted import check_netcdf
+
+    check_netcdf(Path(path))
+    return _has_groups(Path(path))
 
 
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:

@@ -19,7 +19,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Validate and summarise."""
-    summary = summarise(read_given_decisions(options.decisions, options))
+    decisions = read_given_decisions(options.decisions, options)
+    from icb_pymc.data.understanding import summarise
+
+    summary = summarise(decisions)
     if options.json:
         say_json(summary)
     else:
@@ -27,35 +30,32 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def summarise(decisions: Any) -> dict[str, Any]:
-    """Summarise decisions: sizes, agents, and for each feature how the chosen candidates differ from the others."""
-    import numpy as np
-
-    time, counts = decisions["time"].values, decisions["available"].values.sum(axis=1)
-    first, last = (np.datetime_as_string(t, unit="D") if t.dtype.kind == "M" else t for t in time[[0, -1]])
-    summary: dict[str, Any] = {
-        "decisions": len(time),
-        "first": first,
-        "last": last,
-        "candidates": {"min": counts.min(), "max": counts.max()},
-    }
-    if "decider" in decisions:
-        names = decisions["agent"].values
-        numbers = np.bincount(decisions["decider"].values, minlength=len(names))
-        summary["agents"] = dict(zip(names, numbers, strict=True))
-    if "agent" in decisions.attrs:
-        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs["seed"]}
-    return summary | {"synthetic": bool(decisions.attrs.get("synthetic")), "features": _feature_table(decisions)}
-
-
 def format_summary(summary: dict[str, Any]) -> str:
     """A summary as text."""
+    from icb_pymc.data.understanding import FORMS, sentences
+
     features, (least, most) = summary["features"], summary["candidates"].values()
     candidates = str(least) if least == most else f"{least} to {most}"
     lines = [
         f"{summary['decisions']} decisions from {summary['first']} to {summary['last']}, {candidates} candidates each, "
         f"{len(features)} features"
     ]
+    if "form" in summary:
+        lines.append(f"table: {FORMS.get(summary['form'], summary['form'])}")
+    if "alternatives" in summary:
+        lines.append(_format_alternatives(summary))
+    if "formula" in summary:
+        lines.append(f"features: {summary['formula']}")
+    lines.append(f"time: {summary['time']}")
+    if "sessions" in summary:
+        sessions = summary["sessions"]
+        fewest, greatest = sessions["min"], sessions["max"]
+        sizes = str(fewest) if fewest == greatest else f"{fewest} to {greatest}"
+        lines.append(f"sessions: {sessions['number']} of {sizes} decisions; weights may jump between them")
+    if summary.get("missed"):
+        lines.append(f"missed: {summary['missed']} decision(s), in which time passes and nothing is learnt")
+    if "rewards" in summary:
+        lines.append(f"rewards: observed after {summary['rewards']} of {summary['decisions']} decisions; not a feature")
     if "agents" in summary:
         lines.append(_format_agents(summary["agents"]))
     if "simulated" in summary:
@@ -63,29 +63,15 @@ def format_summary(summary: dict[str, Any]) -> str:
     if summary["synthetic"]:
         lines.append("the patients are synthetic: this file contains no real patient")
     lines.append("\n" + features.to_string(float_format=lambda value: f"{value:+.3f}"))
-    return "\n".join(lines)
+    faults = sentences(summary)
+    return "\n".join([*lines, *([""] if faults else []), *(f"- {fault}" for fault in faults)])
 
 
-def _feature_table(decisions: Any) -> Any:
-    """A data frame with a row for each feature."""
-    import numpy as np
-    import pandas as pd
-
-    available, chosen, context = (decisions[name].values for name in ("available", "chosen", "context"))
-    steps = np.arange(len(chosen))
-    others = available.copy()
-    others[steps, chosen] = False
-    candidates = context[available]
-    table = pd.DataFrame(index=pd.Index(decisions["feature"].values, name="feature"))
-    table["mean"], table["sd"] = candidates.mean(axis=0), candidates.std(axis=0)
-    if others.any():
-        table["chosen - others"] = context[steps, chosen].mean(axis=0) - context[others].mean(axis=0)
-    if "true_belief" in decisions:
-        belief = decisions["true_belief"].values
-        table["first belief"], table["last belief"] = belief[0], belief[-1]
-    if "true_rho_env" in decisions:
-        table["rho_env"] = decisions["true_rho_env"].values
-    return table
+def _format_alternatives(summary: dict[str, Any]) -> str:
+    names = summary["alternatives"]
+    if summary.get("form") == "trials":
+        return f"alternatives: {names[0]} and {names[1]}; weights above zero speak for {names[1]}"
+    return f"alternatives: {', '.join(names)}; the reference is {names[0]}"
 
 
 def _format_agents(counts: dict[str, int]) -> str:

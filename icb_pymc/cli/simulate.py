@@ -49,8 +49,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Simulate, write the decisions, and print a summary."""
     from icb_pymc.catalogue.lookup import find, settings
-    from icb_pymc.cli.show import format_summary, summarise
+    from icb_pymc.cli.show import format_summary
     from icb_pymc.data.decision_files import SUFFIXES, write_decisions
+    from icb_pymc.data.understanding import summarise
     from icb_pymc.environments.optn import prepare, read_raw
     from icb_pymc.sample.simulation import default_arrivals, simulate
 

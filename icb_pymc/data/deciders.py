@@ -37,6 +37,25 @@ def with_agents(decisions: xr.Dataset, agent: ArrayLike) -> xr.Dataset:
     return others.assign_coords(agent=names.astype(str)).assign(decider=("time", decider.astype(np.int64)))
 
 
+def own_backwards(time: np.ndarray, agent: np.ndarray | None) -> np.ndarray:
+    """Whether each decision is earlier than the one before it, of the same agent."""
+    backwards = np.zeros(len(time), bool)
+    groups = np.zeros(len(time), np.int64) if agent is None else np.unique(agent, return_inverse=True)[1]
+    order = np.argsort(groups, kind="stable")
+    same = groups[order[1:]] == groups[order[:-1]]
+    backwards[order[1:]] = same & (time[order[1:]] < time[order[:-1]])
+    return backwards
+
+
+def in_order_of_time(decisions: xr.Dataset) -> xr.Dataset:
+    """Decisions of several agents in order of time; each agent's own decisions must be in order already."""
+    time = decisions["time"].values
+    if time.dtype.kind not in "iuM" or own_backwards(time, decisions["decider"].values).any():
+        # `validate` says what is wrong.
+        return decisions
+    return decisions.isel(time=np.argsort(time, kind="stable"))
+
+
 def decisions_by(decisions: xr.Dataset, agent: str) -> xr.Dataset:
     """The decisions of one agent, without the dimension `agent`."""
     position = position_of(decisions, agent)

@@ -1,4 +1,4 @@
-"""Decisions from and to files: netCDF, or a long table as CSV or Parquet."""
+"""Decisions from and to files: netCDF, or a table as CSV or Parquet."""
 
 import csv
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
+from icb_pymc.data.columns import Columns
 from icb_pymc.data.decisions import validate
-from icb_pymc.data.tables import Columns, from_table, to_table
+from icb_pymc.data.tables import from_table, to_table
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.netcdf import netcdf_bytes
@@ -16,15 +17,17 @@ from icb_pymc.io.untrusted import check_netcdf
 SUFFIXES = (".nc", ".csv", ".parquet")
 
 
-def read_decisions(path: str | Path, columns: Columns | None = None) -> xr.Dataset:
+def read_decisions(path: str | Path, columns: Columns | None = None, *, like: xr.Dataset | None = None) -> xr.Dataset:
     """Read decisions from a file and validate them.
 
     Parameters
     ----------
     path : str or Path
-        A netCDF file (``.nc``), or a long table with one row per candidate per decision (``.csv`` or ``.parquet``).
+        A netCDF file (``.nc``), or a table (``.csv`` or ``.parquet``): long, wide or one row per trial, see `Columns`.
     columns : Columns, optional
-        The names of the columns of a table, where they differ from the defaults.
+        The names of the columns of a table, where they differ from the defaults, and its features.
+    like : Dataset, optional
+        Decisions whose formula and coding those of a table are to share.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def read_decisions(path: str | Path, columns: Columns | None = None) -> xr.Datas
     source = existing(path)
     if _suffix(source) == ".nc":
         return validate(_read_netcdf(source), str(source))
-    return from_table(read_table(source), columns, source=str(source))
+    return from_table(read_table(source), columns, source=str(source), like=like)
 
 
 def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
@@ -106,7 +109,9 @@ def read_table(source: Path) -> pd.DataFrame:
     except InputError:
         raise
     except pd.errors.EmptyDataError:
-        raise InputError(f"{source} has no rows; give one row per candidate per decision.") from None
+        raise InputError(
+            f"{source} has no rows; give one row per candidate per decision, or one per decision."
+        ) from None
     except (pd.errors.ParserError, UnicodeDecodeError, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"{source} cannot be read as a table: {reason}.") from error

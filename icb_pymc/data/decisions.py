@@ -8,9 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from icb_pymc.data.deciders import check_agents, with_agents
+from icb_pymc.data.deciders import check_agents, in_order_of_time, with_agents
 from icb_pymc.data.observed_rewards import as_rewards, check_rewards
 from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
+from icb_pymc.data.sessions import check_sessions, seen, with_missed, with_sessions
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
 
@@ -27,6 +28,8 @@ def from_arrays(
     features: Sequence[str] | None = None,
     agent: ArrayLike | None = None,
     reward: ArrayLike | None = None,
+    session: ArrayLike | None = None,
+    missed: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Build decisions from plain arrays.
 
@@ -44,9 +47,14 @@ def from_arrays(
         Feature names; ``feature_0``, ``feature_1``, ... by default.
     agent : array (time,), optional
         Name or number of the agent that decided, where there are several. The decisions then have a dimension
-        ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it.
+        ``agent`` with the names in order, and ``decider`` (time) is the position of each decision's agent in it. Each
+        agent's times must be in order; the decisions of all are put in order of time.
     reward : array (time,), optional
         What the agent received after each decision; NaN or None where the log does not say.
+    session : array (time,), optional
+        Name or number of the session of each decision; priorities may jump between sessions.
+    missed : array of bool (time,), optional
+        Decisions in which nobody was chosen: they stand for time that passes, and their candidates are emptied.
 
     Returns
     -------
@@ -87,10 +95,9 @@ def from_arrays(
     shapes["features"] = ((len(names),), (width,))
     if time is not None:
         shapes["time"] = (np.shape(time), (steps,))
-    if agent is not None:
-        shapes["agent"] = (np.shape(agent), (steps,))
-    if reward is not None:
-        shapes["reward"] = (np.shape(reward), (steps,))
+    for name, given in (("agent", agent), ("reward", reward), ("session", session), ("missed", missed)):
+        if given is not None:
+            shapes[name] = (np.shape(given), (steps,))
     if len(set(names)) < len(names):
         raise InputError(f"features contains a name twice: {', '.join(names)}.")
     for name, (shape, needed) in shapes.items():
@@ -114,7 +121,11 @@ def from_arrays(
     if reward is not None:
         dataset["reward"] = ("time", as_rewards(reward))
     # Unavailable slots are set to zero above, so a NaN there is padding; elsewhere `validate` reports it.
-    return validate(dataset if agent is None else with_agents(dataset, agent))
+    if session is not None:
+        dataset = with_sessions(dataset, session)
+    if missed is not None:
+        dataset = with_missed(dataset, missed)
+    return validate(dataset if agent is None else in_order_of_time(with_agents(dataset, agent)))
 
 
 def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset:
@@ -125,8 +136,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     decisions : Dataset
         ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
         (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
-        optionally ``decider`` (time), the position of each decision's agent along ``agent``, and ``reward`` (time) of
-        real numbers, NaN where none was observed.
+        optionally ``decider`` (time), the position of each decision's agent along ``agent``, ``reward`` (time) of real
+        numbers, NaN where none was observed, ``session`` (time), and ``missed`` (time), true where nobody was chosen.
     source : str
         What to call them in messages, such as the name of their file.
 
@@ -163,6 +174,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     _check_time(decisions, source)
     check_agents(decisions, source)
     check_rewards(decisions, source)
+    check_sessions(decisions, source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -370,7 +382,7 @@ def _check_time(dataset: xr.Dataset, source: str) -> None:
 
 def _warn_uninformative(dataset: xr.Dataset, source: str) -> None:
     available = dataset["available"].values
-    single = available.sum(axis=1) == 1
+    single = seen(dataset).sum(axis=1) == 1
     if single.any():
         first = _format_step(dataset, int(np.argmax(single)))
         _warn(

@@ -3,28 +3,44 @@
 import numpy as np
 import xarray as xr
 
+from icb_pymc.data.sessions import seen
+from icb_pymc.errors import InputError
+
 # Standard deviation, in log-odds per typical difference, of a weight whose scale is not learnt: wide, since 2.5 are
 # odds of 12 to 1.
 WEIGHT_SD = 2.5
 
+# Values of a feature that says whether something is so, or which of two ways: they are units already.
+SIGNS = (-1.0, 0.0, 1.0)
 
-def standardise(decisions: xr.Dataset) -> xr.Dataset:
-    """Centre and scale each feature over all available candidates, and store how.
 
-    The true weights that simulated decisions carry are converted with the features: a weight w per old unit becomes
-    w times the scale, so that utilities keep their differences and errors against the truth stay right.
+def standardise(decisions: xr.Dataset, *, binary: bool = False, like: xr.Dataset | None = None) -> xr.Dataset:
+    """Centre each numeric feature and scale it by its standard deviation within decisions, and store how.
+
+    Features with two values one apart, such as 0 and 1 (constants of alternatives, categories), or with the values -1,
+    0 and 1, and features in which the candidates of a decision never differ, stay as they are. The true weights that
+    simulated decisions carry are converted with the features: a weight w per old unit becomes w times the scale, so
+    that utilities keep their differences and errors against the truth stay right.
 
     Parameters
     ----------
     decisions : Dataset
         Decisions, or arrivals without choices.
+    binary : bool
+        Whether to scale features with two values, too.
+    like : Dataset, optional
+        Standardised decisions whose means and scales these are to share.
 
     Returns
     -------
     Dataset
         The same with a standardised ``context``, and with ``feature_mean`` and ``feature_scale`` (feature). Where the
         decisions had these already they are composed, so that they always convert back to the original units.
-        A constant feature is only centred.
+
+    Raises
+    ------
+    InputError
+        If the decisions that these are to be like have other features or are not standardised, or these already are.
 
     Notes
     -----
@@ -33,29 +49,71 @@ def standardise(decisions: xr.Dataset) -> xr.Dataset:
 
     Examples
     --------
+    The second feature is left as it is:
+
     >>> import icb_pymc
-    >>> context = [[[50.0, 1.0], [60.0, 2.0]], [[40.0, 4.0], [70.0, 1.0]]]
-    >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "inr"])
+    >>> context = [[[50.0, 1.0], [60.0, 0.0]], [[40.0, 0.0], [70.0, 1.0]]]
+    >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "relapse"])
     >>> standardised = icb_pymc.standardise(decisions)
-    >>> standardised["feature_mean"].values
-    array([55.,  2.])
-    >>> standardised["context"].std(("time", "action")).values.round(6)
-    array([1., 1.])
+    >>> standardised["feature_mean"].values, standardised["feature_scale"].values.round(3)
+    (array([55.,  0.]), array([15.811,  1.   ]))
     """
-    mask = decisions["available"]
+    mask = xr.DataArray(seen(decisions), dims=("time", "action"))
     context = decisions["context"].where(mask)
-    mean = context.mean(("time", "action"))
-    scale = context.std(("time", "action"))
-    scale = xr.where(scale > 0, scale, 1.0)
+    if like is None:
+        kept = ~scaled_features(decisions, binary)
+        scale = context.isel(time=0, action=0, drop=True).copy(data=np.where(kept, 1.0, deviation_within(decisions)))
+        mean = context.mean(("time", "action")).where(~kept, 0.0)
+    else:
+        scale, mean = _scaling_of(like, decisions)
     old_mean = decisions.get("feature_mean", xr.zeros_like(mean))
     old_scale = decisions.get("feature_scale", xr.ones_like(scale))
     standardised = ((context - mean) / scale).where(mask, 0.0).transpose(*decisions["context"].dims)
-    return decisions.assign(
-        context=standardised,
-        feature_mean=old_mean + old_scale * mean,
-        feature_scale=old_scale * scale,
-        **{name: decisions[name] * scale for name in _true_weights(decisions)},
-    )
+    changed = {
+        "context": standardised,
+        "feature_mean": old_mean + old_scale * mean,
+        "feature_scale": old_scale * scale,
+    }
+    return decisions.assign(changed | {name: decisions[name] * scale for name in _true_weights(decisions)})
+
+
+def scaled_features(decisions: xr.Dataset, binary: bool = False) -> np.ndarray:
+    """Which features are on a scale that means nothing, (feature,): numbers in which candidates differ.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals without choices.
+    binary : bool
+        Whether features with two values one apart, or with the values -1, 0 and 1, are among them.
+    """
+    scaled = deviation_within(decisions) > 0
+    values = decisions["context"].values[seen(decisions)]
+    return scaled if binary else scaled & ~np.array([_is_unit(column) for column in values.T], dtype=bool)
+
+
+def deviation_within(decisions: xr.Dataset) -> np.ndarray:
+    """Standard deviation of each feature among the candidates of a decision, (feature,): its root mean square.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions, or arrivals without choices.
+
+    Returns
+    -------
+    array (feature,)
+        Zero for a feature in which candidates never differ.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.standardisation import deviation_within
+    >>> decisions = icb_pymc.from_arrays([[[50.0, 1.0], [56.0, 1.0]], [[48.0, 4.0], [40.0, 4.0]]], [0, 1])
+    >>> deviation_within(decisions)
+    array([5., 0.])
+    """
+    return np.sqrt(_mean_square_difference(decisions) / 2)
 
 
 def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
@@ -79,6 +137,12 @@ def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
     >>> contrast_spread(decisions).round(3)
     array([7.071, 1.414])
     """
+    square = _mean_square_difference(decisions)
+    return np.where(square > 0, np.sqrt(square), 1.0)
+
+
+def _mean_square_difference(decisions: xr.Dataset) -> np.ndarray:
+    """Mean square of the difference between two available candidates of the same decision, (feature,)."""
     several = decisions["available"].values.sum(axis=1) > 1
     available = decisions["available"].values[several][:, :, None]
     context = decisions["context"].values[several]
@@ -88,8 +152,7 @@ def contrast_spread(decisions: xr.Dataset) -> np.ndarray:
     number = available.sum(axis=1)
     deviation = np.where(available, contrast - contrast.sum(axis=1, keepdims=True) / number[:, :, None], 0.0)
     # The mean square of the difference between two candidates is twice their variance.
-    square = (2 * (deviation**2).sum(axis=1) / (number - 1)).mean(axis=0) if len(number) else np.zeros(context.shape[2])
-    return np.where(square > 0, np.sqrt(square), 1.0)
+    return (2 * (deviation**2).sum(axis=1) / (number - 1)).mean(axis=0) if len(number) else np.zeros(context.shape[2])
 
 
 def mean_square(decisions: xr.Dataset) -> np.ndarray:
@@ -113,7 +176,7 @@ def mean_square(decisions: xr.Dataset) -> np.ndarray:
     >>> mean_square(decisions)
     array([3.5, 4. ])
     """
-    square = (decisions["context"].values[decisions["available"].values] ** 2).mean(axis=0)
+    square = (decisions["context"].values[seen(decisions)] ** 2).mean(axis=0)
     return np.where(square > 0, square, 1.0)
 
 
@@ -154,7 +217,7 @@ def user_context(decisions: xr.Dataset) -> xr.DataArray:
     if "feature_scale" not in decisions:
         return decisions["context"]
     restored = decisions["context"] * decisions["feature_scale"] + decisions["feature_mean"]
-    return restored.where(decisions["available"], 0.0).astype(np.float64)
+    return restored.where(xr.DataArray(seen(decisions), dims=("time", "action")), 0.0).astype(np.float64)
 
 
 def _true_weights(decisions: xr.Dataset) -> list[str]:
@@ -164,3 +227,19 @@ def _true_weights(decisions: xr.Dataset) -> list[str]:
     truths = [str(name) for name in decisions.data_vars if str(name).startswith("true_")]
     # Whole numbers and flags per feature are not weights.
     return [name for name in truths if "feature" in decisions[name].dims and decisions[name].dtype.kind == "f"]
+
+
+def _is_unit(values: np.ndarray) -> bool:
+    """Whether the values of a feature are two, one apart, or among -1, 0 and 1."""
+    distinct = np.unique(values)
+    return bool(np.isin(distinct, SIGNS).all() or (len(distinct) == 2 and distinct[1] - distinct[0] == 1))
+
+
+def _scaling_of(like: xr.Dataset, decisions: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    if "feature_scale" not in like or "feature_scale" in decisions:
+        which = "those that they are to be like are not" if "feature_scale" not in like else "these are already"
+        raise InputError(f"decisions are standardised like others that are standardised, but {which}.")
+    if not np.array_equal(like["feature"].values, decisions["feature"].values):
+        names = ", ".join(map(str, like["feature"].values))
+        raise InputError(f"the decisions have other features than those that they are to be like, {names}.")
+    return like["feature_scale"], like["feature_mean"]

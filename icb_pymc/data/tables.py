@@ -1,80 +1,50 @@
-"""Decisions as a long table: one row per candidate per decision."""
+"""Decisions from and to tables: long, wide, or one row per trial."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from icb_pymc.data.candidates import Candidates, from_long
+from icb_pymc.data.cells import FALSE_TEXTS, TRUE_TEXTS, format_value, numbers_of
+from icb_pymc.data.coding import CODING, Design, coding_of, design
+from icb_pymc.data.columns import LONG, TRIALS, WIDE, Columns, Roles, assign_roles
+from icb_pymc.data.decision_times import agents_of_table, sessions_of_table, times_of_table
 from icb_pymc.data.decisions import from_arrays
-from icb_pymc.errors import InputError
-
-TRUE_TEXTS = ("1", "1.0", "true", "yes", "y")
-FALSE_TEXTS = ("0", "0.0", "false", "no", "n")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns of a long table.
-
-    Columns called ``time``, ``candidate``, ``available`` and ``agent`` are used if the table has them, even if they
-    are not given here; only a column ``agent`` that is listed in `features` is a feature.
-
-    Parameters
-    ----------
-    decision : str
-        Which decision a row belongs to.
-    chosen : str
-        Whether the candidate was chosen: 1 or 0, true or false, yes or no.
-    time : str, optional
-        When the decision was made: whole numbers, or dates like 2002-02-27.
-    candidate : str, optional
-        Names of the candidates.
-    available : str, optional
-        Whether the candidate could be chosen; all by default.
-    features : sequence of str, optional
-        The features; by default every column without another role.
-    agent : str, optional
-        Name or number of the agent that decided.
-
-    Examples
-    --------
-    >>> import icb_pymc
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"offer": [1, 1], "taken": ["no", "yes"], "age": [50, 60], "note": ["a", "b"]})
-    >>> columns = icb_pymc.Columns(decision="offer", chosen="taken", features=["age"])
-    >>> icb_pymc.from_table(table, columns)["chosen"].values
-    array([1])
-    """
-
-    decision: str = "decision"
-    chosen: str = "chosen"
-    time: str | None = None
-    candidate: str | None = None
-    available: str | None = None
-    features: Sequence[str] | None = None
-    agent: str | None = None
+from icb_pymc.data.factors import rewards_of
+from icb_pymc.data.trial_tables import from_trials
+from icb_pymc.data.wide_tables import choices_of, columns_by_alternative, from_wide
+from icb_pymc.errors import InputError, InputWarning
 
 
-def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: str | None = None) -> xr.Dataset:
-    """Build decisions from a long table.
+def from_table(
+    table: pd.DataFrame,
+    columns: Columns | None = None,
+    *,
+    source: str | None = None,
+    like: xr.Dataset | None = None,
+) -> xr.Dataset:
+    """Build decisions from a table: long, wide, or one row per trial (see `Columns`).
 
     Parameters
     ----------
     table : DataFrame
-        One row per candidate per decision; decisions in order of time.
+        Decisions in order of time; those of several agents need not be interleaved.
     columns : Columns, optional
-        The names of the columns, where they differ from the defaults.
+        The names of the columns, where they differ from the defaults, and the features, as columns or as a formula.
     source : str, optional
         The file the table was read from; errors then name the line in this file.
+    like : Dataset, optional
+        Decisions whose formula and coding these are to share: the same levels of categories and references.
 
     Returns
     -------
     Dataset
         See `from_arrays`; with the coordinate ``decision`` (time), and ``candidate`` (time, action) if the table names
-        the candidates.
+        the candidates. The attribute ``coding`` says in JSON what the features are.
 
     Raises
     ------
@@ -84,10 +54,12 @@ def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: s
     Warns
     -----
     InputWarning
-        See `validate`.
+        See `validate`; and where nobody was chosen in a decision of a long table, or many decisions share a date.
 
     Examples
     --------
+    A long table has one row per candidate per decision:
+
     >>> import icb_pymc
     >>> import pandas as pd
     >>> table = pd.DataFrame(
@@ -108,46 +80,39 @@ def from_table(table: pd.DataFrame, columns: Columns | None = None, *, source: s
     Traceback (most recent call last):
         ...
     icb_pymc.errors.InputError: row 2: feature column 'inr' is missing; fill it in or drop the candidate.
+
+    A wide table has one row per decision and a column for each alternative; trials have two alternatives and what was
+    shown:
+
+    >>> wide = pd.DataFrame({"choice": ["bus", "car"], "price_bus": [2.0, 3.0], "price_car": [5.0, 4.0]})
+    >>> icb_pymc.from_table(wide)["feature"].values.tolist()
+    ['alternative[car]', 'price']
+    >>> trials = pd.DataFrame({"choice": ["left", "right", "right"], "contrast": [-0.5, 0.5, 1.0]})
+    >>> decisions = icb_pymc.from_table(trials, icb_pymc.Columns(features="contrast + lag(choice)"))
+    >>> decisions["feature"].values.tolist()
+    ['bias', 'contrast', 'lag(choice)']
     """
     label = source or "the table"
     table = table.rename(columns=str)
     if len(table) == 0:
-        raise InputError(f"{label} has no rows; give one row per candidate per decision.")
-    roles = _assign_roles(table, columns or Columns(), label)
+        raise InputError(f"{label} has no rows; give one row per candidate per decision, or one per decision.")
+    columns = columns or Columns()
+    roles = assign_roles(table, columns, label)
 
     def where(position: int) -> str:
         # The first line of a file is its header, and lines are counted from one.
         return f"{label}, line {position + 2}" if source else f"row {table.index[position]}"
 
-    decision = _decision_codes(table[roles.decision], roles.decision, where)
-    chosen = _flags(table[roles.chosen], roles.chosen, where)
-    available = np.ones(len(table), bool)
-    if roles.available is not None:
-        available = _flags(table[roles.available], roles.available, where)
-        _check_chosen_available(chosen, available, roles, where)
-    _check_one_chosen(table, decision.codes, chosen, roles, label)
-    if roles.candidate is not None:
-        _check_no_duplicates(table, decision.codes, roles, where)
-    assert roles.features is not None
-    values = np.column_stack([_feature(table[name], name, available, where) for name in roles.features])
-
-    slot = pd.Series(decision.codes).groupby(decision.codes).cumcount().to_numpy()
-    steps, actions = len(decision.labels), int(slot.max()) + 1
-    context = np.zeros((steps, actions, values.shape[1]))
-    context[decision.codes, slot] = values
-    mask = np.zeros((steps, actions), bool)
-    mask[decision.codes, slot] = available
-    chosen_slot = np.empty(steps, np.int64)
-    chosen_slot[decision.codes[chosen]] = slot[chosen]
-    time = None if roles.time is None else _decision_times(table[roles.time], roles.time, decision.codes, where)
-    agent = None if roles.agent is None else _decision_agents(table[roles.agent], roles.agent, decision.codes, where)
-    dataset = from_arrays(context, chosen_slot, available=mask, time=time, features=roles.features, agent=agent)
-    dataset = dataset.assign_coords(decision=("time", decision.labels))
-    if roles.candidate is not None:
-        names = np.full((steps, actions), "", dtype=object)
-        names[decision.codes, slot] = table[roles.candidate].astype(str).to_numpy()
-        dataset["candidate"] = (("time", "action"), names.astype(str))
-    return dataset
+    form = _form_of(table, roles, columns, label)
+    if form == LONG:
+        candidates = from_long(table, roles, where, label)
+    else:
+        read = from_wide if form == WIDE else from_trials
+        candidates = read(table.reset_index(drop=True), roles, columns, where, label)
+    # Decisions without a coding have features that are columns as they are.
+    known = None if like is None else {"features": dict.fromkeys(map(str, like["feature"].values))} | coding_of(like)
+    coded = _coded(candidates, known)
+    return _with_coding(_decisions(candidates, coded, label), candidates, coded)
 
 
 def to_table(decisions: xr.Dataset) -> pd.DataFrame:
@@ -187,190 +152,106 @@ def to_table(decisions: xr.Dataset) -> pd.DataFrame:
     return pd.concat([table, features], axis=1)
 
 
-@dataclass(frozen=True)
-class _Decisions:
-    codes: np.ndarray
-    labels: np.ndarray
-
-
-def _assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Columns:
-    present = [str(name) for name in table.columns]
-    repeated_names = sorted({name for name in present if present.count(name) > 1})
-    if repeated_names:
-        raise InputError(f"{label}: column '{repeated_names[0]}' appears more than once; rename one of them.")
-
-    def optional(name: str | None, default: str) -> str | None:
-        return name if name is not None else (default if default in present else None)
-
-    time = optional(columns.time, "time")
-    candidate = optional(columns.candidate, "candidate")
-    available = optional(columns.available, "available")
-    is_feature = columns.agent is None and "agent" in (columns.features or ())
-    agent = None if is_feature else optional(columns.agent, "agent")
-    role_names = [name for name in (columns.decision, columns.chosen, time, candidate, available, agent) if name]
-    features = [n for n in present if n not in role_names] if columns.features is None else list(columns.features)
-    for name in (*role_names, *features):
-        if name not in present:
-            raise InputError(f"{label}: there is no column '{name}'; the columns are {', '.join(present)}.")
-    for name in features:
-        if name in role_names:
-            raise InputError(
-                f"{label}: column '{name}' is listed as a feature but has another role; remove it from one of them."
-            )
-    if not features:
-        raise InputError(f"{label}: no column is left for the features; add at least one.")
-    return Columns(columns.decision, columns.chosen, time, candidate, available, features, agent)
-
-
-def _decision_codes(column: pd.Series, name: str, where: Callable[[int], str]) -> _Decisions:
-    if column.isna().any():
+def _form_of(table: pd.DataFrame, roles: Roles, columns: Columns, label: str) -> str:
+    """The form of a table, where it is clear."""
+    if columns.form is not None:
+        return columns.form
+    if columns.choice is None:
+        ids = table[roles.decision] if roles.decision else None
+        is_flagged = _is_flagged(table[roles.chosen])
+        if columns.chosen is not None or columns.decision is not None:
+            return LONG
+        if ids is not None and (ids.nunique() < len(ids) or (is_flagged and len(ids) == 1)):
+            return LONG
+        if roles.candidate is not None:
+            return LONG
+    _, alternatives = choices_of(table, roles, columns)
+    others = [name for name in table.columns if name != roles.chosen]
+    is_wide = len(alternatives) > 1 and bool(columns_by_alternative(others, alternatives))
+    is_numbered = all(name.lstrip("-").isdigit() for name in alternatives)
+    if is_wide and is_numbered and len(alternatives) == 2 and columns.alternatives is None:
         raise InputError(
-            f"{where(_first(column.isna()))}: column '{name}' is empty; say which decision it is, or drop the row."
+            f"{label}: column '{roles.chosen}' holds {alternatives[0]} and {alternatives[1]}, and there are "
+            "columns like "
+            f"{next(iter(next(iter(columns_by_alternative(others, alternatives).values())).values()))}: say "
+            "whether they "
+            "belong to the alternatives (--wide), or are what was shown in a trial (--trials)."
         )
-    codes, labels = pd.factorize(column)
-    values = np.asarray(labels)
-    return _Decisions(codes, values if values.dtype.kind in "iuf" else values.astype(str))
+    return WIDE if is_wide else TRIALS
 
 
-def _flags(column: pd.Series, name: str, where: Callable[[int], str]) -> np.ndarray:
-    texts = column.astype(str).str.strip().str.lower()
-    unknown = ~texts.isin([*TRUE_TEXTS, *FALSE_TEXTS])
-    if unknown.any():
-        position = _first(unknown)
-        raise InputError(
-            f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}; "
-            "write 1 for yes and 0 for no."
+def _is_flagged(column: pd.Series) -> bool:
+    """Whether a column holds nothing but yes and no."""
+    return bool(column.astype(str).str.strip().str.lower().isin([*TRUE_TEXTS, *FALSE_TEXTS]).all())
+
+
+def _coded(candidates: Candidates, known: dict[str, Any] | None) -> Design:
+    """The features: those of a formula, or the columns as they are."""
+    formula = (known or {}).get("formula") or candidates.roles.formula
+    if formula is not None:
+        return design(candidates, str(formula), known if known and "formula" in known else None)
+    names = list((known or {}).get("features") or candidates.features)
+    if candidates.alternatives is not None:
+        # A constant for each alternative, and the columns by their names.
+        return design(candidates, " + ".join(["1", *(name if name.isidentifier() else f"`{name}`" for name in names)]))
+    if not names:
+        raise InputError("no column is left for the features; add at least one.")
+    each = candidates
+    for name in names:
+        if name not in each.frame:
+            raise InputError(f"there is no column '{name}'; the columns are {', '.join(map(str, each.frame.columns))}.")
+    values = [numbers_of(each.frame[name], each.title(name), each.available, each.where) for name in names]
+    return Design(np.column_stack(values), list(names), {"features": {name: f"per unit of {name}" for name in names}})
+
+
+def _decisions(candidates: Candidates, coded: Design, label: str) -> xr.Dataset:
+    """Candidates with their features as decisions, in order of time."""
+    codes, roles = candidates.codes, candidates.roles
+    slot = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+    steps, actions = len(candidates.labels), int(slot.max()) + 1
+    context = np.zeros((steps, actions, coded.values.shape[1]))
+    context[codes, slot] = coded.values
+    available = np.zeros((steps, actions), bool)
+    available[codes, slot] = candidates.available
+    chosen = np.zeros(steps, np.int64)
+    chosen[codes[candidates.chosen]] = slot[candidates.chosen]
+    missed = np.bincount(codes[candidates.chosen], minlength=steps) == 0
+    if missed.any() and candidates.form == LONG:
+        first = candidates.labels[int(np.argmax(missed))]
+        warnings.warn(
+            f"{label}: {int(missed.sum())} decision(s) have no chosen candidate in column '{roles.chosen}' "
+            "(the first is "
+            f"{format_value(first.item() if isinstance(first, np.generic) else first)}); each is kept as a missed one, "
+            "from which nothing is learnt.",
+            InputWarning,
+            stacklevel=3,
         )
-    return texts.isin(TRUE_TEXTS).to_numpy()
+    agent, session = agents_of_table(candidates), sessions_of_table(candidates)
+    time = times_of_table(candidates, agent, session)
+    # Agents need not be interleaved; their decisions are put in order of time here.
+    order = np.arange(steps) if time is None else np.argsort(time, kind="stable")
+    dataset = from_arrays(
+        context[order],
+        chosen[order],
+        available=available[order],
+        time=None if time is None else time[order],
+        features=coded.names,
+        agent=None if agent is None else agent[order],
+        reward=None if roles.reward is None else rewards_of(candidates)[order],
+        session=None if session is None else session[order],
+        missed=missed[order] if missed.any() else None,
+    ).assign_coords(decision=("time", candidates.labels[order]))
+    if candidates.name is not None:
+        names = np.full((steps, actions), "", dtype=object)
+        names[codes, slot] = candidates.name
+        dataset["candidate"] = (("time", "action"), names[order].astype(str))
+    return dataset
 
 
-def _check_chosen_available(
-    chosen: np.ndarray, available: np.ndarray, roles: Columns, where: Callable[[int], str]
-) -> None:
-    wrong = chosen & ~available
-    if wrong.any():
-        raise InputError(
-            f"{where(_first(wrong))}: the candidate is chosen but unavailable; "
-            f"correct column '{roles.chosen}' or '{roles.available}'."
-        )
-
-
-def _check_one_chosen(table: pd.DataFrame, codes: np.ndarray, chosen: np.ndarray, roles: Columns, label: str) -> None:
-    counts = np.bincount(codes[chosen], minlength=codes.max() + 1)
-    if (counts != 1).any():
-        code = int(np.argmax(counts != 1))
-        name = table[roles.decision].iloc[_first(codes == code)]
-        number = "no" if counts[code] == 0 else f"{counts[code]}"
-        raise InputError(
-            f"{label}: decision {_format_value(name)} has {number} chosen candidates in column '{roles.chosen}'; "
-            "mark exactly one."
-        )
-
-
-def _check_no_duplicates(table: pd.DataFrame, codes: np.ndarray, roles: Columns, where: Callable[[int], str]) -> None:
-    assert roles.candidate is not None
-    column = table[roles.candidate]
-    if column.isna().any():
-        raise InputError(f"{where(_first(column.isna()))}: column '{roles.candidate}' is missing; name the candidate.")
-    repeated = pd.DataFrame({"decision": codes, "candidate": column.to_numpy()}).duplicated()
-    if repeated.any():
-        position = _first(repeated)
-        raise InputError(
-            f"{where(position)}: candidate {_format_value(column.iloc[position])} of decision "
-            f"{_format_value(table[roles.decision].iloc[position])} (columns '{roles.candidate}', '{roles.decision}') "
-            "appears twice; drop one row."
-        )
-
-
-def _feature(column: pd.Series, name: str, available: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-    if column.dtype.kind in "Mm":
-        raise InputError(
-            f"column '{name}' holds dates, which cannot be a feature; leave it out or convert it to a number."
-        )
-    numbers = pd.to_numeric(column, errors="coerce")
-    missing = column.isna() | (column.astype(str).str.strip() == "")
-    text = numbers.isna() & ~missing
-    if (text & available).any():
-        position = _first(text & available)
-        raise InputError(
-            f"{where(position)}: feature column '{name}' holds {_format_value(column.iloc[position])}, "
-            "which is not a number; code it as numbers or leave the column out of the features."
-        )
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    for problem, bad in (("missing", missing.to_numpy()), ("infinite", np.isinf(values))):
-        if (bad & available).any():
-            raise InputError(
-                f"{where(_first(bad & available))}: feature column '{name}' is {problem}; "
-                "fill it in or drop the candidate."
-            )
-    return values
-
-
-def _decision_times(column: pd.Series, name: str, codes: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-    times = _parse_times(column, name, where)
-    first = np.unique(codes, return_index=True)[1]
-    per_decision = times[first]
-    differs = times != per_decision[codes]
-    if differs.any():
-        raise InputError(
-            f"{where(_first(differs))}: column '{name}' differs from the other candidates of the same decision."
-        )
-    backwards = per_decision[1:] < per_decision[:-1]
-    if backwards.any():
-        position = int(first[_first(backwards) + 1])
-        raise InputError(
-            f"{where(position)}: column '{name}' is out of order ({_format_value(column.iloc[position])} is earlier "
-            "than the previous decision); sort the table by time."
-        )
-    return per_decision
-
-
-def _decision_agents(column: pd.Series, name: str, codes: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-    missing = column.isna() | (column.astype(str).str.strip() == "")
-    if missing.any():
-        raise InputError(f"{where(_first(missing))}: column '{name}' is empty; say who decided.")
-    agents = column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype(str).str.strip().to_numpy()
-    per_decision = agents[np.unique(codes, return_index=True)[1]]
-    differs = agents != per_decision[codes]
-    if differs.any():
-        raise InputError(
-            f"{where(_first(differs))}: column '{name}' differs from the other candidates of the same decision; "
-            "two decisions may not have the same number or name, even if their agents differ."
-        )
-    return per_decision
-
-
-def _parse_times(column: pd.Series, name: str, where: Callable[[int], str]) -> np.ndarray:
-    if column.isna().any():
-        raise InputError(f"{where(_first(column.isna()))}: column '{name}' is missing; give a number or a date.")
-    if pd.api.types.is_numeric_dtype(column):
-        numbers = column.to_numpy(dtype=np.float64)
-        is_whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
-        if not is_whole.all():
-            position = _first(~is_whole)
-            raise InputError(
-                f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}; "
-                "times are whole numbers or dates."
-            )
-        return numbers.astype(np.int64)
-    # Times with several offsets, as across the start of summer time, are all converted to UTC.
-    dates = pd.to_datetime(column, errors="coerce", utc=True, format=None if _is_dated(column) else "ISO8601")
-    if dates.isna().any():
-        position = _first(dates.isna())
-        raise InputError(
-            f"{where(position)}: column '{name}' holds {_format_value(column.iloc[position])}, "
-            "which is neither a number nor a date written like 2002-02-27."
-        )
-    return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
-
-
-def _is_dated(column: pd.Series) -> bool:
-    return pd.api.types.is_datetime64_any_dtype(column)
-
-
-def _first(flags: Any) -> int:
-    return int(np.argmax(np.asarray(flags)))
-
-
-def _format_value(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else str(value)
+def _with_coding(decisions: xr.Dataset, candidates: Candidates, coded: Design) -> xr.Dataset:
+    """Decisions with the coding of their features, and what else was understood of the table."""
+    roles = candidates.roles
+    used = {"form": candidates.form}
+    named = {"session": roles.session, "agent": roles.agent, "reward": roles.reward, "time": roles.time}
+    coding = coded.coding | used | {"columns": {role: name for role, name in named.items() if name}}
+    return decisions.assign_attrs({CODING: json.dumps(coding, sort_keys=True)})

@@ -8,6 +8,7 @@
 - `linearity`, `affine`: which learners the engine can sample.
 - `log_odds`: default priors that fit features of any scale and logs of any length.
 - `processes`, `agent_walks`: beliefs that evolve without an update rule, of one agent or of several.
+- `session_jumps`: a walk that may jump between sessions.
 - `folds`, `priors`, `change_points`: preferences that are constant within segments.
 - `pairwise_ranking`: the likelihood of T-REX.
 - `graph`, `scan_over_time`: read a PyMC graph; loop over decisions.
@@ -39,6 +40,7 @@ from icb_pymc.declare.model import (
 )
 from icb_pymc.declare.processes import LinearProcess, WienerProcess, as_covariance, mean_reverting, smooth_walk
 from icb_pymc.declare.rewards import LinearReward
+from icb_pymc.declare.session_jumps import session_jumps, walk_over_sessions
 from icb_pymc.declare.spec import Estimate, ModelSpec, Preset, spec_of, specify
 
 __all__ = [
@@ -71,11 +73,13 @@ __all__ = [
     "log_odds_unit",
     "mean_reverting",
     "of_each_agent",
+    "session_jumps",
     "smooth_walk",
     "spec_of",
     "specify",
     "starting_belief",
     "true_preferences",
     "uniform_preferences",
+    "walk_over_sessions",
     "with_lapses",
 ]

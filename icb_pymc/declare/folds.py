@@ -9,8 +9,8 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
-from scipy.optimize import linprog
 
+from icb_pymc.data.separation import separating_direction
 from icb_pymc.data.standardisation import WEIGHT_SD
 from icb_pymc.declare.log_odds import log_odds_unit
 from icb_pymc.declare.priors import FlatWeights
@@ -131,6 +131,4 @@ def has_proper_posterior(contrasts: np.ndarray) -> bool:
     rows, features = contrasts.shape
     if rows <= features or np.linalg.matrix_rank(contrasts) < features:
         return False
-    slope = contrasts.sum(axis=0)
-    solution = linprog(slope, A_ub=contrasts, b_ub=np.zeros(rows), bounds=[(-1.0, 1.0)] * features, method="highs")
-    return bool(solution.fun > -1e-9 * np.abs(contrasts).sum())
+    return separating_direction(contrasts) is None

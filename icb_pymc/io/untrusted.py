@@ -5,6 +5,7 @@ memory, or hold types that no trace needs. A trace or a log of decisions has no 
 """
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -137,20 +138,26 @@ class _Inspection:
     def _check_text(self, variable: Any, name: str) -> None:
         """Many strings may point to the same bytes, so they are read a few at a time until they exceed the file."""
         strings: Any = h5py.Dataset(variable)
-        strings = strings if strings.ndim else np.asarray([strings[()]])
         free = available_memory()
         at_once = max(16, (ASSUMED_MEMORY if free is None else free) // 8 // self._size)
-        per_row = math.prod(strings.shape[1:])
-        if per_row > at_once:
-            self._refuse(f"'{name}' has {per_row} strings per row, too many to read safely")
-        rows = at_once // max(1, per_row)
-        for start in range(0, len(strings), rows):
-            self._text += sum(len(string) for string in np.ravel(strings[start : start + rows]))
+        for part in _parts(strings.shape, at_once):
+            self._text += sum(len(string) for string in np.ravel(strings[part]))
             if self._text > self._size:
                 self._refuse(f"the strings of '{name}' are longer than the file")
 
     def _refuse(self, reason: str) -> None:
         raise InputError(f"{self._path} is refused: {reason}.")
+
+
+def _parts(shape: tuple[int, ...], most: int) -> Iterator[tuple[int | slice, ...]]:
+    """Selections of at most this many elements each, which together are an array of this shape."""
+    if not shape:
+        yield ()
+    elif math.prod(shape[1:]) <= most:
+        rows = most // max(1, math.prod(shape[1:]))
+        yield from ((slice(start, start + rows),) for start in range(0, shape[0], rows))
+    else:
+        yield from ((row, *rest) for row in range(shape[0]) for rest in _parts(shape[1:], most))
 
 
 def _count_elements(space: Any) -> int:

@@ -66,6 +66,16 @@ def covariance_root(covariance: Floats) -> Floats:
     return (axes * np.sqrt(_without_rounding(variance, "covariance"))) @ axes.T
 
 
+def covariance_roots(covariances: Floats) -> Floats:
+    """`covariance_root` of each of several covariances (n, k, k)."""
+    diagonal = np.diagonal(covariances, axis1=1, axis2=2)
+    if covariances.size and np.count_nonzero(covariances) == np.count_nonzero(diagonal) and np.isfinite(diagonal).all():
+        roots = np.zeros_like(covariances)
+        np.einsum("tii->ti", roots)[...] = np.sqrt(_without_rounding(diagonal, "covariance"))
+        return roots
+    return np.array([covariance_root(matrix) for matrix in covariances]).reshape(covariances.shape)
+
+
 def _is_diagonal(matrix: Floats) -> bool:
     """Whether a finite square matrix of float64 is zero outside its diagonal."""
     if not isinstance(matrix, np.ndarray) or matrix.dtype != np.float64:

@@ -8,8 +8,10 @@ import xarray as xr
 
 from icb_pymc.plots.common import (
     AnyFigure,
+    boundary_times,
     caption,
     draw_events,
+    draw_sessions,
     events_within,
     feature_style,
     known_features,
@@ -34,12 +36,14 @@ def draw_paths(
 ) -> tuple[AnyFigure, np.ndarray, int]:
     """Draw paths (chain, draw, time, feature); returns the figure, the grid of axes and how many of them are used.
 
-    Up to four features share one panel; more get a panel each, since overlapping bands cannot be read.
+    Up to four features share one panel; more get a panel each, since overlapping bands cannot be read. Sessions begin
+    at faint lines.
     """
     shown = known_features(paths, features)
     low, median, high = central_band(paths, checked_ci_prob(ci_prob))
     time = paths["time"].values
     event_times = events_within(time, events)
+    boundaries = boundary_times(trace)
     panels = [shown] if len(shown) <= SHARED_PANEL else [[name] for name in shown]
     # The width that leaves the fewest panels empty.
     columns = min(len(panels), min((4, 3), key=lambda width: -len(panels) % width))
@@ -56,6 +60,7 @@ def draw_paths(
             if truth is not None:
                 line = colour if len(names) > 1 else "black"
                 ax.plot(time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
+        draw_sessions(ax, boundaries)
         draw_events(ax, event_times, labelled=ax is grid.flat[0])
         ax.spines[["top", "right"]].set_visible(False)
         if len(panels) > 1:

@@ -20,7 +20,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import ConstantWithin
 from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
-from icb_pymc.kernels.joint_diagonalisation import covariance_root
+from icb_pymc.kernels.joint_diagonalisation import covariance_root, covariance_roots
 from icb_pymc.kernels.state_space import Noise
 
 Values = dict[str, np.ndarray]
@@ -119,7 +119,7 @@ class ProcessSource(GaussianSource):
         else:
             transition, innovation = _collapse_if_constant(values["transition"]), _collapse_if_constant(innovation)
             drift = _collapse_if_constant(values["drift"])
-            scale, roots = np.ones(1), np.array([covariance_root(matrix) for matrix in innovation]).reshape(-1, d, d)
+            scale, roots = np.ones(1), covariance_roots(innovation)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
                 decay, left, right = np.ascontiguousarray(diagonal), rank_zero, rank_zero

@@ -5,20 +5,68 @@ import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
 
-from icb_pymc import simulate
-from icb_pymc.data.standardisation import contrast_spread, in_user_units, standardise, user_context
+from icb_pymc import InputError, InputWarning, from_arrays, simulate
+from icb_pymc.data.standardisation import contrast_spread, deviation_within, in_user_units, standardise, user_context
 from icb_pymc.environments.several_centres import several_centres
 
 
-def test_available_candidates_get_mean_zero_and_scale_one_and_user_units_can_be_restored(arrivals):
-    scaled = arrivals.assign(context=arrivals["context"] * 7 + 3)
+def test_numbers_get_mean_zero_and_a_spread_of_one_within_decisions_and_user_units_can_be_restored(arrivals):
+    between = np.random.default_rng(1).normal(scale=50, size=(arrivals.sizes["time"], 1, 1))
+    scaled = arrivals.assign(context=arrivals["context"] * 7 + 3 + between)
     once = standardise(scaled)
     values = once["context"].values[once["available"].values]
     np.testing.assert_allclose(values.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(values.std(axis=0), 1)
+    # What differs between decisions but not within them does not count.
+    np.testing.assert_allclose(deviation_within(once), 1)
+    assert (values.std(axis=0) > 5).all()
     restored = user_context(standardise(once)).values
     mask = scaled["available"].values
     np.testing.assert_allclose(restored[mask], scaled["context"].values[mask])
+
+
+def test_constants_and_features_of_two_values_stay_as_they_are_unless_asked():
+    rng = np.random.default_rng(0)
+    columns = [np.tile([0, 1], (30, 1)), rng.integers(0, 2, (30, 2)), rng.integers(1, 3, (30, 2))]
+    columns += [
+        rng.integers(-1, 2, (30, 2)),
+        np.full((30, 2), 7),
+        rng.normal(5, 3, (30, 2)),
+        rng.integers(0, 4, (30, 2)),
+    ]
+    names = ["bias", "flag", "sex", "sign", "constant", "price", "count"]
+    with pytest.warns(InputWarning, match="'constant' never varies"):
+        decisions = from_arrays(np.stack(columns, -1), np.zeros(30, int), features=names)
+    kept = standardise(decisions)
+    np.testing.assert_array_equal(kept["context"].values[..., :5], decisions["context"].values[..., :5])
+    assert kept["feature_scale"].values[:5].tolist() == [1.0] * 5
+    assert kept["feature_mean"].values[:5].tolist() == [0.0] * 5
+    np.testing.assert_allclose(deviation_within(kept)[5:], 1)
+    asked = standardise(decisions, binary=True)
+    np.testing.assert_allclose(deviation_within(asked), [1, 1, 1, 1, 0, 1, 1])
+
+
+def test_missed_decisions_stay_empty_and_do_not_count():
+    rng = np.random.default_rng(0)
+    context, missed = rng.normal(5, 3, (20, 2, 2)), np.arange(20) % 4 == 0
+    decisions = from_arrays(context, np.zeros(20, int), missed=missed)
+    standardised = standardise(decisions)
+    np.testing.assert_array_equal(standardised["context"].values[missed], 0)
+    np.testing.assert_allclose(standardised["context"].values[~missed].mean((0, 1)), 0, atol=1e-12)
+    np.testing.assert_allclose(user_context(standardised), decisions["context"])
+
+
+def test_new_decisions_are_standardised_like_the_first():
+    rng = np.random.default_rng(0)
+    first, later = (from_arrays(rng.normal(m, 3, (20, 2, 2)), np.zeros(20, int)) for m in (5, 6))
+    scaled = standardise(first)
+    np.testing.assert_allclose(user_context(standardise(later, like=scaled)), later["context"])
+    np.testing.assert_array_equal(standardise(later, like=scaled)["feature_mean"], scaled["feature_mean"])
+    with pytest.raises(InputError, match="are to be like are not"):
+        standardise(later, like=first)
+    with pytest.raises(InputError, match="these are already"):
+        standardise(scaled, like=scaled)
+    with pytest.raises(InputError, match="other features than those that they are to be like, feature_0, feature_1"):
+        standardise(later.isel(feature=[0]), like=scaled)
 
 
 def test_utilities_differ_by_a_constant_between_the_two_units(arrivals):

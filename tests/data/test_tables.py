@@ -1,12 +1,18 @@
 """Decisions from and to long tables, in memory and in files."""
 
+import io
+
 import numpy as np
 import pandas as pd
+import pymc as pm
 import pytest
 
+import icb_pymc
+from icb_pymc import from_arrays, write_trace
 from icb_pymc.cli import main
+from icb_pymc.data.columns import Columns
 from icb_pymc.data.decision_files import read_decisions, write_decisions
-from icb_pymc.data.tables import Columns, from_table, to_table
+from icb_pymc.data.tables import from_table, to_table
 from icb_pymc.errors import InputError, InputWarning
 
 GOOD = """decision,time,candidate,chosen,age,inr
@@ -21,7 +27,10 @@ b,2001-03-01,s,1,45,1.3
 BROKEN = {
     "missing feature": (("50,1.5", "50,"), ["line 2", "'inr'", "missing"]),
     "infinite feature": (("50,1.5", "inf,1.5"), ["line 2", "'age'", "infinite"]),
-    "no chosen candidate": (("p,1", "p,0"), ["'a'", "no chosen", "'chosen'"]),
+    "no chosen candidate in any decision": (
+        (GOOD.partition("\n")[2], "a,2001-01-01,p,0,50,1.5\na,2001-01-01,q,0,60,1.0\n"),
+        ["no decision", "'chosen'"],
+    ),
     "non-numeric feature": (("60,1.0", "sixty,1.0"), ["line 3", "'age'", "'sixty'"]),
     "times out of order": (("2001-03-01", "2000-03-01"), ["line 4", "'time'", "out of order"]),
     "two times in one decision": (("2001-03-01,r", "2001-03-02,r"), ["line 5", "'time'", "differs"]),
@@ -180,3 +189,75 @@ def test_times_that_are_not_whole_numbers_are_refused(time):
     table = pd.DataFrame({"decision": [1, 1, 2, 2], "chosen": [1, 0, 1, 0], "age": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(InputError, match=f"row 2: column 'time' holds {time}; times are whole numbers or dates"):
         from_table(table.assign(time=[1, 1, time, time]))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"decision": "choice_id", "candidate": "alternative"},
+        {"decision": "id", "chosen": "choice", "candidate": "alt", "available": "avail"},
+        {"decision": "chid", "chosen": "choice", "candidate": "alt", "available": "av"},
+        {"decision": "obs_id", "chosen": "CHOICE", "candidate": "alts", "time": "date", "agent": "subject"},
+    ],
+)
+def test_long_tables_with_the_words_of_other_packages_are_read_as_they_are(names):
+    table = pd.read_csv(io.StringIO(GOOD)).assign(available=[1, 1, 1, 0, 1], agent="p")
+    columns = Columns(chosen="CHOICE") if names.get("chosen") == "CHOICE" else None
+    read = from_table(table.rename(columns=names), columns)
+    expected = from_table(table)
+    for name in ("context", "chosen", "available", "candidate", "time", "feature", "agent", "decider"):
+        np.testing.assert_array_equal(read[name], expected[name])
+
+
+def test_a_decision_in_which_nobody_was_chosen_is_missed_with_a_warning():
+    table = pd.read_csv(io.StringIO(GOOD.replace("p,1", "p,0")))
+    with pytest.warns(
+        InputWarning, match="1 decision.s. have no chosen candidate in column 'chosen' .the first is 'a'."
+    ):
+        decisions = from_table(table)
+    assert decisions["missed"].values.tolist() == [True, False]
+    assert decisions["chosen"].values.tolist() == [0, 2]
+    np.testing.assert_array_equal(decisions["context"].values[0], 0)
+
+
+def test_a_missed_decision_has_a_likelihood_of_one_and_teaches_nothing():
+    rng = np.random.default_rng(0)
+    context, chosen = rng.normal(size=(6, 2, 1)), rng.integers(0, 2, 6)
+    missed = np.arange(6) == 3
+    decisions = from_arrays(context, chosen, missed=missed)
+    model = icb_pymc.models.nb_icb(decisions, total_movement=1.0, start_scale=1.0)
+    likelihood = model.compile_fn(model.logp(model.observed_RVs, sum=False))(
+        model.initial_point() | {"belief": context[:, 0]}
+    )
+    assert likelihood[0][3] == 0
+    assert (likelihood[0][~missed] < 0).all()
+    # What a Bayesian learner believes after it is what it believed before.
+    belief = pm.draw(icb_pymc.models.b_icb(decisions)["belief"], random_seed=0)
+    np.testing.assert_array_equal(belief[4], belief[3])
+    assert (belief[3] != belief[2]).all()
+
+
+def test_new_tables_are_converted_like_the_decisions_that_a_trace_was_fitted_to(trace, tmp_path, capsys):
+    first, later = tmp_path / "first.csv", tmp_path / "later.csv"
+    first.write_text(
+        GOOD.replace("age", "age,brand")
+        .replace("50,", "50,x,")
+        .replace("60,", "60,y,")
+        .replace("51,", "51,z,")
+        .replace("40,", "40,x,")
+        .replace("45,", "45,y,")
+    )
+    later.write_text("decision,candidate,chosen,age,brand,inr\nc,p,1,50,x,1.5\nc,q,0,60,y,1.0\n")
+    given = ["--features", "age + C(brand) + inr"]
+    assert main(["convert", str(first), *given, "--standardise", "-o", str(tmp_path / "first.nc")]) == 0
+    like = ["--like", str(tmp_path / "first.nc")]
+    assert main(["convert", str(later), *like, "-o", str(tmp_path / "later.nc")]) == 0
+    one, other = read_decisions(tmp_path / "first.nc"), read_decisions(tmp_path / "later.nc")
+    assert other["feature"].values.tolist() == ["age", "brand[y]", "brand[z]", "inr"]
+    np.testing.assert_allclose(other["context"].values[0], one["context"].values[0, :2])
+    write_trace(trace, tmp_path / "trace.nc")
+    capsys.readouterr()
+    assert main(["convert", str(later), "--like", str(tmp_path / "trace.nc"), "-o", str(tmp_path / "x.nc")]) == 2
+    assert "there is no column 'feature_0'" in capsys.readouterr().err
+    assert main(["convert", str(later), "--like", str(later), "-o", str(tmp_path / "x.nc")]) == 2
+    assert "--like" in capsys.readouterr().err

@@ -6,12 +6,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import xarray as xr
 
-from icb_pymc.data.decision_files import read_decisions
+from icb_pymc.data.decision_files import read_decisions, write_decisions
+from icb_pymc.data.decisions import from_arrays
 from icb_pymc.errors import InputError
 from icb_pymc.io import untrusted
 from icb_pymc.io.untrusted import check_netcdf
-from icb_pymc.results.traces import read_trace
+from icb_pymc.results.inference_data import from_groups, group
+from icb_pymc.results.traces import read_trace, write_trace
 
 GOOD = Path(__file__).parents[1] / "helpers" / "traces" / "pymc_5.nc"
 
@@ -258,3 +261,61 @@ def test_untrusted_decisions_are_checked_like_traces(dated_decisions, tmp_path):
         file["more"] = h5py.ExternalLink("/etc/passwd", "/")
     with pytest.raises(InputError, match="'/more' is a link to another object or file"):
         read_decisions(path)
+
+
+LETTERS = list("abcXYZ 09_-.:/$%éß漢字🐀'\"")
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("scarce", [False, True])
+@pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
+def test_whatever_is_written_is_read_again_whatever_its_shapes_and_names(seed, scarce, tmp_path, monkeypatch):
+    rng = np.random.default_rng(seed)
+    steps, actions, features, draws = (int(rng.integers(1, most)) for most in (60, 70, 9, 5))
+
+    def names(*shape):
+        flat = ["".join(rng.choice(LETTERS, rng.integers(1, 40))) for _ in range(int(np.prod(shape)))]
+        return np.array([f"{name}{i}" for i, name in enumerate(flat)]).reshape(shape)
+
+    optional = {"agent": rng.choice(names(3), steps), "missed": rng.random(steps) < 0.3}
+    optional["time"] = np.sort(rng.integers(0, 10**4, steps))
+    if seed % 2:
+        optional["time"] = optional["time"].astype("datetime64[D]").astype("datetime64[ns]")
+    given = {name: value for name, value in optional.items() if rng.random() < 0.7}
+    decisions = from_arrays(
+        rng.normal(size=(steps, actions, features)), np.zeros(steps, int), features=list(names(features)), **given
+    )
+    decisions["candidate"] = (("time", "action"), names(steps, actions))
+    decisions = decisions.assign_coords(decision=("time", names(steps)))
+    write_decisions(decisions, tmp_path / "log.nc")
+    belief = xr.DataArray(
+        rng.normal(size=(2, draws, steps, features)),
+        dims=("chain", "draw", "time", "feature"),
+        coords={"time": decisions["time"].values, "feature": decisions["feature"].values},
+    )
+    groups = {
+        "posterior": xr.Dataset({"belief": belief}),
+        "observed_data": decisions[["chosen"]],
+        "constant_data": decisions.drop_vars("chosen"),
+    }
+    write_trace(from_groups(groups, {"model": "nb_icb", "hyperparameters": "{}"}), tmp_path / "trace.nc")
+    if scarce:
+        # Hardly more memory than the arrays need, as after a long fit on a full machine.
+        needed = 40 * (decisions.nbytes + belief.nbytes)
+        monkeypatch.setattr(untrusted, "available_memory", lambda: needed)
+        monkeypatch.setattr(untrusted, "ASSUMED_MEMORY", 1)
+    read, trace = read_decisions(tmp_path / "log.nc"), read_trace(tmp_path / "trace.nc")
+    inside = group(trace, "constant_data")
+    np.testing.assert_array_equal(read["candidate"], decisions["candidate"])
+    np.testing.assert_array_equal(inside["candidate"], decisions["candidate"])
+    np.testing.assert_array_equal(inside["feature"], decisions["feature"])
+    np.testing.assert_array_equal(group(trace, "posterior")["belief"], belief)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 27), (2, 0), (2, 3, 40)])
+def test_strings_are_measured_in_parts_that_cover_them_and_are_never_large(shape):
+    array, most = np.zeros(shape, int), 16
+    for part in untrusted._parts(shape, most):
+        assert np.size(array[part]) <= most
+        array[part] += 1
+    assert (array == 1).all()
