@@ -39,3 +39,15 @@ def test_the_script_of_an_example_runs(name, capsys):
     text = re.sub(r"^STEPS, .* = .*$", "STEPS, DRAWS, SEEDS = 20, 20, 1", path.read_text("utf-8"), flags=re.M)
     exec(compile(text, str(path), "exec"), {"__name__": name, "__file__": str(path)})
     assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_example_of_shrinkage_prints_a_row_for_each_method(capsys, monkeypatch):
+    few = "--logs 1 --steps 100 --step-logs 1 --step-decisions 160 --draws 20 --agents stepping"
+    monkeypatch.setattr("sys.argv", ["shrinkage.py", *few.split()])
+    path = EXAMPLES / "shrinkage.py"
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), {"__name__": "shrinkage", "__file__": str(path)})
+    errors, intervals = capsys.readouterr().out.split("\n\n")
+    methods = ("NB-ICB, default", "shrinkage NB-ICB, default", "changes, default", "5-fold CP-IRL")
+    assert all(any(line.startswith(method) for line in errors.splitlines()) for method in methods)
+    assert intervals.count("shrinkage NB-ICB") == 4
