@@ -85,8 +85,8 @@ def shrinkage_nb_icb(
     close to a Cauchy distribution with scale sqrt(2/pi) tau T. With tau = s / T the median of the total movement is
     0.8 s for every length of the log. With a unit of time, T is the sum of the roots of the gaps.
 
-    Mean belief error (Tables 2 and 6 of the paper) on simulated logs, seeds 100 to 102, measured with
-    ``examples/shrinkage.py``, as "default" and, with alpha and the centre of the first weights known, "known":
+    Mean belief error (Tables 2 and 6 of the paper) on simulated logs with seeds 100 to 102, by default and with alpha
+    and the centre of the first weights known (``examples/shrinkage.py`` measures it on other logs):
 
     ============== ============== ============== ============= ============= =============
     agent          nb_icb default this, default  nb_icb known  this, known   `changes`
