@@ -190,6 +190,7 @@ def changes(
     *,
     alpha: float = 1.0,
     expected_changes: float = 1.0,
+    prior_mean: float = 0.0,
     prior_scale: float | None = None,
     length: int | None = None,
     draws: int = 500,
@@ -199,12 +200,13 @@ def changes(
 ) -> Changes:
     """Posterior of the number and the dates of changes of preference.
 
-    Between changes the preference is constant, and each segment has its own: w ~ N(0, prior_scale^2) per spread of a
-    feature, a_t ~ softmax(alpha <w, x_t[a]>). Each decision but the first is the first under a new preference with
-    probability p, and p ~ Beta(1, (T - 1) / expected_changes) is integrated out. Whatever the length of the log, "no
-    change" then has prior probability 1 / (1 + expected_changes). The posterior is summed exactly over all divisions of
-    a grid (Fearnhead, 2006), with segments scored by Laplace's method; the grid is refined to single decisions where
-    changes are probable. Draws of weights are corrected for Laplace's method by Metropolis steps.
+    Between changes the preference is constant, and each segment has its own: weight i ~ N(prior_mean,
+    (prior_scale / (alpha spread_i))^2), a_t ~ softmax(alpha <w, x_t[a]>). Each decision but the first is the first
+    under a new preference with probability p, and p ~ Beta(1, (T - 1) / expected_changes) is integrated out. Whatever
+    the length of the log, "no change" then has prior probability 1 / (1 + expected_changes). The posterior is summed
+    exactly over all divisions of a grid (Fearnhead, 2006), with segments scored by Laplace's method; the grid is
+    refined to single decisions where changes are probable. Draws of weights are corrected for Laplace's method by
+    Metropolis steps.
 
     Parameters
     ----------
@@ -214,6 +216,8 @@ def changes(
         Inverse temperature; at 1 weights are log-odds per unit of a feature. It changes only their unit.
     expected_changes : float
         Expected number of changes a priori. At 1 a change is as probable as none.
+    prior_mean : float
+        Prior mean of every weight, where that is known beforehand. It has the unit of the weights, which `alpha` sets.
     prior_scale : float, optional
         Prior standard deviation of the log-odds that a feature contributes if two candidates differ in it by its
         *spread*, the root mean square difference between candidates of one decision. By default the one of 0.3, 0.6,
@@ -261,7 +265,7 @@ def changes(
     """
     log = validate(decisions) if isinstance(decisions, xr.Dataset) else decisions_in(decisions)
     ci_prob = checked_ci_prob(ci_prob)
-    _check_options(alpha, expected_changes, prior_scale)
+    _check_options(alpha, expected_changes, prior_mean, prior_scale)
     draws = checked_count("draws", draws, 1_000_000, "draws allowed")
     steps = log.sizes["time"]
     if steps < 2:
@@ -275,8 +279,9 @@ def changes(
         )
     first_length = _default_length(steps) if length is None else checked_count("length", length, steps, "decisions")
     contrasts, spread = contrasts_of(log, alpha), alpha * spread_of_candidates(log)
-    scale = _most_probable_scale(contrasts, spread, steps, expected_changes) if prior_scale is None else prior_scale
-    mean, precision = np.zeros(len(spread)), np.diag((spread / scale) ** 2)
+    mean = np.full(len(spread), float(prior_mean))
+    scale = prior_scale or _most_probable_scale(contrasts, spread, mean, steps, expected_changes)
+    precision = np.diag((spread / scale) ** 2)
 
     def show(rows: Iterable[int], name: str) -> Iterable[int]:
         return track(rows, name, disable=not progressbar, transient=True)
@@ -374,10 +379,11 @@ def _by_decision(divisions: Divisions) -> np.ndarray:
     return np.append(0.0, np.repeat(share, divisions.cell_sizes))
 
 
-def _most_probable_scale(contrasts: Contrasts, spread: np.ndarray, steps: int, expected_changes: float) -> float:
+def _most_probable_scale(
+    contrasts: Contrasts, spread: np.ndarray, mean: np.ndarray, steps: int, expected_changes: float
+) -> float:
     """The scale of the prior with the highest evidence, summed over divisions into a few blocks."""
     grid = even_grid(steps, -(-steps // BLOCKS_TO_COMPARE))
-    mean = np.zeros(len(spread))
     evidence = [
         divide(contrasts, grid, mean, np.diag((spread / scale) ** 2), expected_changes).log_evidence for scale in SCALES
     ]
@@ -399,13 +405,15 @@ def _true_dates(decisions: xr.Dataset) -> np.ndarray | None:
     return decisions["time"].values[changed] if len(changed) <= MOST_TRUE_DATES else None
 
 
-def _check_options(alpha: float, expected_changes: float, prior_scale: float | None) -> None:
+def _check_options(alpha: float, expected_changes: float, prior_mean: float, prior_scale: float | None) -> None:
     positive = {"alpha": alpha, "expected_changes": expected_changes, "prior_scale": prior_scale}
     for name, value in positive.items():
         if value is None and name == "prior_scale":
             continue
         if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
             raise InputError(f"{name}={value}: give a positive number.")
+    if not isinstance(prior_mean, (int, float, np.integer, np.floating)) or not np.isfinite(prior_mean):
+        raise InputError(f"prior_mean={prior_mean}: give a number.")
 
 
 def _plain_time(moment: Any) -> Any:

@@ -39,7 +39,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     icb_pymc.errors.InputError: alpha=nan: give a finite number.
     """
     is_number = isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool)
-    if is_number and (value is None or isinstance(value, (bool, np.bool_))):
+    is_missing = value is None and "None" not in inspect.formatannotation(parameter.annotation)
+    if is_number and (is_missing or isinstance(value, (bool, np.bool_))):
         raise InputError(f"{name}={value}: give a number; the default is {parameter.default:g}.")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)):
         return

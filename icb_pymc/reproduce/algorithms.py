@@ -5,7 +5,8 @@ Preset ``paper`` is that of `fit`: hyperparameters, samplers and optimisers of t
 
 - the semi-synthetic agents have alpha = 20 and weights around -1/k, and every algorithm is told so: its priors have
   this mean. In the sudden changes and in the history, weights have either sign, and all means are zero;
-- NB-ICB learns the scales of the first weights and of their movement, as by default;
+- NB-ICB learns the scales of the first weights and of their movement, as by default; so does shrinkage NB-ICB, whose
+  beliefs mostly stand still and sometimes jump, in the sudden changes;
 - B-ICB has sigma = 0.10, and its first belief and the prior of the reward parameter are centred at -1/k; how strong
   that belief is and how far the reward parameter is from -1/k are learnt under the model's default priors;
 - B-IRL, M-fold IRL, CP-IRL and I-SPI have alpha = 20 and the prior N(-1/k, (2/k)^2 I) for each vector of weights
@@ -101,6 +102,8 @@ def algorithm(label: str, preset: str, log: Log) -> Algorithm:
         return Algorithm(label, "nb_icb", priors_of_either_sign(log), fit_preset)
     if label == "NB-ICB" and log.agent in EITHER_SIGN:
         return Algorithm(label, "nb_icb")
+    if label == "Shrinkage NB-ICB" and log.agent in EITHER_SIGN:
+        return Algorithm(label, "shrinkage_nb_icb")
     if label == "NB-ICB":
         return Algorithm(label, "nb_icb", preset=fit_preset, paper_centre=preset == "exact")
     if label == "B-ICB":

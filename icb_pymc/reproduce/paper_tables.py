@@ -46,6 +46,8 @@ class PaperTable:
         Whether the agents' rewards are quadratic.
     agent : str, optional
         The only column, if the table has one column.
+    added : tuple of str
+        Labels of rows that the paper does not have, below its own; under the preset `exact` only.
     user_algorithms : tuple of Algorithm
         Rows for user-defined models, below those of the paper.
     """
@@ -56,13 +58,18 @@ class PaperTable:
     algorithms: tuple[str, ...]
     quadratic: bool = False
     agent: str | None = None
+    added: tuple[str, ...] = ()
     user_algorithms: tuple[Algorithm, ...] = ()
 
     def units(self, preset: str, scale: Scale) -> list[Unit]:
         """The runs it is made of; those on the same log are adjacent."""
         logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
-        rows: list[str | Algorithm] = [*self.algorithms, *self.user_algorithms]
+        rows: list[str | Algorithm] = [*self.labels(preset), *self.user_algorithms]
         return [make_unit(row, log, preset, scale) for log in logs for row in rows]
+
+    def labels(self, preset: str) -> tuple[str, ...]:
+        """Labels of the rows, without user-defined models."""
+        return self.algorithms + (self.added if preset == "exact" else ())
 
     def note(self, preset: str) -> str:
         """Which estimates are compared with the truth."""
@@ -108,7 +115,12 @@ TABLES = {
         PaperTable(4, "Action matching: KL divergence of estimated from true choice probabilities", "action", BELIEFS),
         PaperTable(5, "Misspecification: mean error of belief estimates, quadratic agents", "belief", BELIEFS, True),
         PaperTable(
-            6, "Sudden changes: mean error of belief estimates", "belief", (*FOLDS, "NB-ICB"), agent="switching"
+            6,
+            "Sudden changes: mean error of belief estimates",
+            "belief",
+            (*FOLDS, "NB-ICB"),
+            agent="switching",
+            added=("Shrinkage NB-ICB",),
         ),
     )
 }
@@ -140,7 +152,7 @@ def table_rows(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
         chains=("rhat", "count"),
         not_converged=("rhat", lambda rhats: int((rhats > HIGHEST_RHAT).sum())),
     )
-    labels = [*table.algorithms, *(algorithm.label for algorithm in table.user_algorithms)]
+    labels = [*table.labels(preset), *(algorithm.label for algorithm in table.user_algorithms)]
     order = pd.MultiIndex.from_product([labels, table.agents(scale)], names=["algorithm", "agent"])
     rows = rows.reindex(order)
     theirs = published().loc[table.number].reindex(order)

@@ -95,6 +95,23 @@ def test_with_many_changes_expected_and_choices_without_information_the_prior_re
     np.testing.assert_allclose(result.probability[1:], float(result.probability[1]))
 
 
+@pytest.mark.filterwarnings("ignore::icb_pymc.InputWarning")
+def test_without_information_weights_are_drawn_around_the_prior_mean():
+    single = from_arrays(np.ones((50, 1, 2)), np.zeros(50, int))
+    result = changes(single, prior_mean=-3.0, prior_scale=0.5, draws=2000, random_seed=0)
+    np.testing.assert_allclose(result.mean_belief, -3.0, atol=0.06)
+    np.testing.assert_allclose(result.weights.std("draw"), 0.5, rtol=0.1)
+
+
+def test_a_prior_mean_that_is_right_brings_beliefs_of_few_decisions_closer_to_the_truth():
+    few = decided(np.full((1, 3), -2.0), [30])
+    errors = [
+        float(np.abs(changes(few, prior_mean=mean, prior_scale=1.0, random_seed=0).mean_belief + 2.0).mean())
+        for mean in (0.0, -2.0)
+    ]
+    assert errors[1] < 0.7 * errors[0]
+
+
 def test_units_of_features_and_alpha_change_the_weights_only(twice, result):
     factors = xr.DataArray([10.0, 0.1, 1.0], dims="feature")
     scaled = changes(twice.assign(context=twice["context"] * factors), random_seed=0)
@@ -180,6 +197,7 @@ def test_windows_are_measured_in_decisions_not_in_cells():
         ({"ci_prob": 1.5}, "ci_prob=1.5: give a number above 0"),
         ({"alpha": 0}, "alpha=0: give a positive number"),
         ({"expected_changes": -1.0}, "expected_changes=-1.0: give a positive number"),
+        ({"prior_mean": np.nan}, "prior_mean=nan: give a number"),
         ({"prior_scale": "wide"}, "prior_scale=wide: give a positive number"),
         ({"length": 0}, "length=0"),
         ({"draws": 0}, "draws=0"),

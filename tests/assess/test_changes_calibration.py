@@ -7,18 +7,18 @@ from scipy.stats import binomtest, kstest
 from icb_pymc import from_arrays
 from icb_pymc.assess.changes import changes, spread_of_candidates
 
-STEPS, FEATURES, ACTIONS, SCALE, DRAWS, LOGS = 60, 2, 3, 1.5, 100, 400
+STEPS, FEATURES, SCALE, DRAWS, LOGS = 60, 2, 1.5, 100, 400
 
 
-def simulated(rng):
+def simulated(rng, actions, mean):
     """Decisions from the prior, whether the preference changes before each of them, and their weights."""
-    context = rng.normal(size=(STEPS, ACTIONS, FEATURES))
+    context = rng.normal(size=(STEPS, actions, FEATURES))
     changed = rng.random(STEPS) < rng.beta(1, STEPS - 1)
     changed[0] = False
     segment = np.cumsum(changed)
     spread = spread_of_candidates(from_arrays(context, np.zeros(STEPS, int)))
-    weights = (SCALE / spread * rng.normal(size=(segment[-1] + 1, FEATURES)))[segment]
-    utility = (context * weights[:, None]).sum(axis=-1) + rng.gumbel(size=(STEPS, ACTIONS))
+    weights = (mean + SCALE / spread * rng.normal(size=(segment[-1] + 1, FEATURES)))[segment]
+    utility = (context * weights[:, None]).sum(axis=-1) + rng.gumbel(size=(STEPS, actions))
     return from_arrays(context, utility.argmax(axis=1)), changed, weights
 
 
@@ -28,9 +28,10 @@ def first_change(changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("length", [1, 4])
-def test_number_dates_and_weights_are_calibrated(length):
-    rng = np.random.default_rng(length)
+@pytest.mark.parametrize("actions", [2, 4])
+@pytest.mark.parametrize(("length", "mean"), [(1, 0.0), (4, 0.5)])
+def test_number_dates_and_weights_are_calibrated(length, mean, actions):
+    rng = np.random.default_rng(10 * length + actions)
     ranks, dates, any_change = [], [], []
 
     def rank(truth, draws):
@@ -38,8 +39,8 @@ def test_number_dates_and_weights_are_calibrated(length):
         return (np.sum(draws < truth) + rng.random() * (ties + 1)) / (DRAWS + 1)
 
     for log in range(LOGS):
-        decisions, changed, weights = simulated(rng)
-        result = changes(decisions, prior_scale=SCALE, length=length, draws=DRAWS, random_seed=log)
+        decisions, changed, weights = simulated(rng, actions, mean)
+        result = changes(decisions, prior_mean=mean, prior_scale=SCALE, length=length, draws=DRAWS, random_seed=log)
         belief = result.beliefs().values[0]
         drawn = np.zeros((DRAWS, STEPS), bool)
         drawn[:, 1:] = (belief[:, 1:] != belief[:, :-1]).any(axis=-1)

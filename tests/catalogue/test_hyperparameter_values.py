@@ -10,7 +10,7 @@ from icb_pymc.catalogue.lookup import settings
 from icb_pymc.cli import main
 from icb_pymc.errors import InputError
 from icb_pymc.models import b_icb, nb_icb
-from icb_pymc.models.irl import m_fold_irl
+from icb_pymc.models.irl import cp_irl, m_fold_irl
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,10 @@ def test_a_value_that_cannot_be_meant_is_refused_by_name(given, sentence):
 )
 def test_what_a_model_can_use_is_left_to_it(given):
     assert settings(nb_icb, given)[next(iter(given))] is next(iter(given.values()))
+
+
+def test_none_is_left_to_a_model_whose_annotation_says_that_it_takes_it():
+    assert settings(cp_irl, {"segments": None})["segments"] is None
 
 
 def test_the_names_of_scales_are_those_of_all_models():

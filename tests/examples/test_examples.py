@@ -29,6 +29,12 @@ def test_the_model_of_an_example_can_be_simulated_and_is_recognised_by_the_engin
     assert [rv.name for rv in parts.hyperparameters] == [UNKNOWN[name]]
 
 
+def run_script(path, name, text=None):
+    """Run a script, or this text of it, as if it were called `name`."""
+    code = compile(text or path.read_text("utf-8"), str(path), "exec")
+    exec(code, {"__name__": name, "__file__": str(path)})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
@@ -37,7 +43,7 @@ def test_the_model_of_an_example_can_be_simulated_and_is_recognised_by_the_engin
 def test_the_script_of_an_example_runs(name, capsys):
     path = EXAMPLES / f"{name}.py"
     text = re.sub(r"^STEPS, .* = .*$", "STEPS, DRAWS, SEEDS = 20, 20, 1", path.read_text("utf-8"), flags=re.M)
-    exec(compile(text, str(path), "exec"), {"__name__": name, "__file__": str(path)})
+    run_script(path, name, text)
     assert capsys.readouterr().out
 
 
@@ -52,9 +58,18 @@ def test_the_script_of_an_example_runs(name, capsys):
 def test_the_script_of_a_study_runs_on_small_logs(name, options, capsys, monkeypatch):
     """And prints no error that is not a number, which would be a comparison without a log."""
     monkeypatch.setattr("sys.argv", [name, *options])
-    exec(
-        compile((EXAMPLES / f"{name}.py").read_text("utf-8"), name, "exec"), {"__file__": str(EXAMPLES / f"{name}.py")}
-    )
+    run_script(EXAMPLES / f"{name}.py", name)
     printed = capsys.readouterr().out
     assert printed
     assert "nan" not in printed.lower()
+
+
+@pytest.mark.slow
+def test_the_example_of_shrinkage_prints_a_row_for_each_method(capsys, monkeypatch):
+    few = "--logs 1 --steps 100 --step-logs 1 --step-decisions 160 --draws 20 --agents stepping"
+    monkeypatch.setattr("sys.argv", ["shrinkage.py", *few.split()])
+    run_script(EXAMPLES / "shrinkage.py", "shrinkage")
+    errors, intervals = capsys.readouterr().out.split("\n\n")
+    methods = ("NB-ICB, default", "shrinkage NB-ICB, default", "changes, default", "5-fold CP-IRL")
+    assert all(any(line.startswith(method) for line in errors.splitlines()) for method in methods)
+    assert intervals.count("shrinkage NB-ICB") == 4

@@ -46,9 +46,12 @@ def test_the_log_density_is_that_of_the_equation(decisions):
 def test_plain_sample_and_fit_assign_the_engine_and_the_step_for_scales(decisions):
     model = shrinkage_nb_icb(decisions)
     with model:
-        steps = [ShrinkageGibbs([model["local_scale"], model["global_scale"]]), UtilityHMC([model["belief"]])]
+        steps = [
+            ShrinkageGibbs([model["local_scale"], model["global_scale"]]),
+            UtilityHMC([model["belief"], model["start_scale"]]),
+        ]
     assigned, explicit = draws_of(model), draws_of(model, step=steps)
-    for name in ("belief", "local_scale", "global_scale"):
+    for name in ("belief", "start_scale", "local_scale", "global_scale"):
         np.testing.assert_array_equal(assigned[name], explicit[name])
     trace = fit("shrinkage_nb_icb", decisions, draws=20, tune=10, chains=1, random_seed=0, progressbar=False)
     assert trace.attrs["sampler"] == "shrinkage_gibbs, utility_hmc"
@@ -69,6 +72,7 @@ def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
         {"global_scale": pm.HalfNormal.dist(0.1)},
         {"sampling_covariance": 0.1},
         {"alpha": pm.HalfNormal.dist(2.0)},
+        {"start_scale": 2.0},
         {"innovation_covariance": pm.HalfNormal.dist(1.0, shape=2)},
         {"unit_of_time": "2"},
     ],

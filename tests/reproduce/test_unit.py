@@ -89,6 +89,14 @@ def test_where_weights_have_either_sign_no_prior_assumes_one(label, small):
     assert "prior_mean" not in dict(make_unit(label, switching, "paper", small).algorithm.settings)
 
 
+def test_a_row_that_the_paper_does_not_have_is_run_under_the_preset_exact_only(small):
+    exact, paper = (TABLES[6].units(preset, small) for preset in ("exact", "paper"))
+    assert {unit.algorithm.label for unit in exact} - {unit.algorithm.label for unit in paper} == {"Shrinkage NB-ICB"}
+    shrinkage = next(unit for unit in exact if unit.algorithm.label == "Shrinkage NB-ICB")
+    assert dict(shrinkage.sampling) == small.exact_learning
+    assert shrinkage.algorithm.settings == ()
+
+
 def test_a_user_defined_model_is_a_row_identified_by_the_contents_of_its_file(tmp_path, small):
     (tmp_path / "elsewhere").mkdir()
     paths = [write(tmp_path, "plain", PLAIN), write(tmp_path / "elsewhere", "plain", PLAIN)]

@@ -22,10 +22,11 @@ KINDS = {
     "rho deviates from the belief": {"with_rho": True},
     "tau is known": {"tau": 0.4},
     "scale of lambda is not one": {"local_unit": 0.2},
+    "scale of the first belief is learnt": {"learn_start": True},
 }
 
 
-def joint_model(arrivals, with_rho=False, tau=None, local_unit=1.0):
+def joint_model(arrivals, with_rho=False, tau=None, local_unit=1.0, learn_start=False):
     """A shrinkage walk with the choice left free, so that a joint-distribution test can draw it."""
     with pm.Model() as model:
         if tau is None:
@@ -33,17 +34,18 @@ def joint_model(arrivals, with_rho=False, tau=None, local_unit=1.0):
         elif not isinstance(tau, float):
             tau = model.register_rv(tau, "tau")
         scale = pm.HalfCauchy("scale", local_unit, shape=len(GAPS))
-        belief = WienerProcess("belief", np.array([0.3, -0.2]), START, MOVE, (tau * scale) ** 2 * GAPS)
+        start = pm.LogNormal("start_scale", 0.4, 1.0) ** 2 * START if learn_start else START
+        belief = WienerProcess("belief", np.array([0.3, -0.2]), start, MOVE, (tau * scale) ** 2 * GAPS)
         rho = BeliefSample("rho", belief, SAMPLING_ROOT) if with_rho else belief
         SoftmaxChoice("chosen", linear_utility(rho, arrivals["context"].values, 1.5), arrivals["available"].values)
     return model
 
 
-def fresh_model(kind):
+def fresh_model(kind, actions=3):
     options = dict(KINDS[kind])
     if kind == "scale of lambda is not one":
         options["tau"] = pm.HalfNormal.dist(2.0)
-    arrivals = make_arrivals(len(GAPS) + 1, 3, 2, seed=2, share_available=0.8)
+    arrivals = make_arrivals(len(GAPS) + 1, actions, 2, seed=2, share_available=0.8)
     return arrivals, joint_model(arrivals, **options)
 
 
@@ -227,11 +229,14 @@ def test_the_steps_agree_with_nuts(decisions):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["belief itself", "rho deviates from the belief"])
-def test_simulation_based_calibration(kind):
+@pytest.mark.parametrize("actions", [2, 4])
+@pytest.mark.parametrize(
+    "kind", ["belief itself", "rho deviates from the belief", "scale of the first belief is learnt"]
+)
+def test_simulation_based_calibration(kind, actions):
     replicates, kept, thinning = 120, 19, 15
-    _, model = fresh_model(kind)
-    latents = [rv for rv in model.free_RVs if rv.name in ("belief", "rho")]
+    _, model = fresh_model(kind, actions)
+    latents = [rv for rv in model.free_RVs if rv.name in ("start_scale", "belief", "rho")]
     with model:
         steps = [ShrinkageGibbs([model["scale"], model["tau"]], rng=1), UtilityHMC(latents, rng=2)]
     initial, ranks = model.initial_point(), []
@@ -247,6 +252,6 @@ def test_simulation_based_calibration(kind):
                 point, _ = step.step(point)
             draws.append(point)
         thinned = draws[100 + thinning - 1 :: thinning]
-        names = ("tau_log__", "scale_log__", "belief")
+        names = [name for name in ("tau_log__", "scale_log__", "start_scale_log__", "belief") if name in truth]
         ranks.append(np.concatenate([np.ravel(sum(draw[n] < truth[n] for draw in thinned)) for n in names]))
     assert uniformity(np.array(ranks), kept).min() > 1e-4
