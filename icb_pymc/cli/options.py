@@ -2,8 +2,6 @@
 
 import argparse
 import inspect
-import json
-import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
+from icb_pymc.io.plain_json import as_json_text
 
 PICTURES = (".png", ".pdf", ".svg")
 WORDS = {"true": True, "false": False, "none": None}
@@ -197,30 +196,5 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a result as JSON.
-
-    Data frames become lists of objects, one for each row; dates become text; NaN and infinity become null.
-    """
-    print(json.dumps(_as_json(value), indent=2, ensure_ascii=False, allow_nan=False), file=sys.stdout)
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, dict):
-        return {str(name): _as_json(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_json(part) for part in value]
-    if hasattr(value, "reset_index"):
-        table = value if value.index.names == [None] else value.reset_index()
-        # Column headings as keys: "R-hat" becomes r_hat, "chosen - others" chosen_minus_others.
-        headings = [str(column).lower().replace(" - ", " minus ") for column in table.columns]
-        keys = [re.sub(r"\W+", "_", heading).strip("_") for heading in headings]
-        return [dict(zip(keys, map(_as_json, row), strict=True)) for row in table.itertuples(index=False, name=None)]
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind not in "Mm":
-        return _as_json(value.tolist())
-    # Dates, without the time of day if it is midnight.
-    return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(value))
+    """Print a result as JSON, see `icb_pymc.io.plain_json`."""
+    print(as_json_text(value), file=sys.stdout)
