@@ -5,8 +5,9 @@ Nothing here samples a posterior, except to check a model against its own simula
 - Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging` (is
   it better than no change?), `extrapolation` (had the agent learnt rho_env?); of a registered one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds), `impact` (did an event change what counted?) with its `accounts`
-  (a step, drift or no change, by evidence) and its `wording`, `power` (which change could this log have shown?),
-  `metrics` (distance from a known truth).
+  (a step, drift or no change, by evidence) and its `wording`, `judged_changes` (what its verdicts rest on),
+  `prior_sensitivity`, `smoothing` (how a curve spreads a sudden change), `example_choices`, `collinearity`, `power`
+  (which change could this log have shown?), `metrics` (distance from a known truth).
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead). Average: `averaging` (one belief path from
   several models), with weights by `stacking`.

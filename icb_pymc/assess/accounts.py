@@ -20,8 +20,8 @@ from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.state_space import StateSpace
 
 ACCOUNTS = ("step", "drift", "no change")
-# The scales of the step and of the drift over the whole window have half-normal priors with standard deviation 1, in
-# the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
+# The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
+# default, in the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
 SCALES = np.geomspace(0.05, 3.0, 7)
 # Decisions that each side of a step, real or placebo, must have.
 LEAST_DECISIONS = 10
@@ -76,6 +76,7 @@ def compare_accounts(
     features: Sequence[str] | None = None,
     ci_prob: float = 0.94,
     placebos: int = 0,
+    prior_scale: float = 1.0,
     draws: int = 1000,
     random_seed: int = 0,
     progressbar: bool = False,
@@ -103,6 +104,8 @@ def compare_accounts(
     placebos : int
         At how many dates where nothing happened to ask the same question. They are evenly spaced, and each is judged
         only by decisions on its own side of the event.
+    prior_scale : float
+        Standard deviation of the half-normal priors of the scales of the step and of the drift.
     draws : int
         Draws of the step.
     random_seed : int
@@ -139,7 +142,7 @@ def compare_accounts(
             "each side: make the windows longer."
         )
     space = _unchanging(inside)
-    weight = _log_weights()
+    weight = _log_weights(prior_scale)
     none = _log_evidence(space, 0.0, 0.0, at)
     drift = np.array([_log_evidence(space, w, 0.0, at) for w in SCALES])
     # Rows: no drift, then drift of each scale; columns: scales of the step.
@@ -201,9 +204,9 @@ def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.
     return WEIGHT_SD * np.array(starts) / contrast_spread(decisions)
 
 
-def _log_weights() -> np.ndarray:
+def _log_weights(prior_scale: float = 1.0) -> np.ndarray:
     """Logarithms of the prior probabilities of `SCALES`: half-normal, times their spacing on the log scale."""
-    density = -0.5 * SCALES**2 + np.log(SCALES)
+    density = -0.5 * (SCALES / prior_scale) ** 2 + np.log(SCALES)
     return density - logsumexp(density)
 
 
