@@ -2,8 +2,8 @@
 
 The way of the data is one line: a table or a simulation (`data`, `environments`) becomes decisions; a model
 (`declare`, `models`, `catalogue`) explains them; it is fitted (`steps`, `kernels`, `sample`); the trace (`results`) is
-assessed and shown (`assess`, `plots`). `reproduce`, `bench` and `cli` are applications. A room imports only rooms that
-come before it; see docs/architecture.md.
+assessed, shown and told (`assess`, `plots`, `reports`). `reproduce`, `bench` and `cli` are applications. A room imports
+only rooms that come before it; see docs/architecture.md.
 """
 
 from importlib import import_module
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from icb_pymc.declare.processes import smooth_walk as smooth_walk
     from icb_pymc.errors import InputError as InputError
     from icb_pymc.errors import InputWarning as InputWarning
+    from icb_pymc.reports.report import report as report
     from icb_pymc.results.registry import open_trace as open_trace
     from icb_pymc.results.sharing import share as share
     from icb_pymc.results.traces import read_trace as read_trace
@@ -74,6 +75,7 @@ _MODULE_OF = {
     "read_decisions": "data.decision_files",
     "read_trace": "results.traces",
     "register": "catalogue.lookup",
+    "report": "reports.report",
     "share": "results.sharing",
     "simulate": "sample.simulation",
     "smooth_walk": "declare.processes",

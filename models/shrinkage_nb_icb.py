@@ -8,7 +8,6 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from icb_pymc.data.decisions import shares_of_time
-from icb_pymc.data.standardisation import WEIGHT_SD
 from icb_pymc.declare import (
     BeliefSample,
     WienerProcess,

@@ -17,8 +17,8 @@ from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.state_space import StateSpace
 
-# The scales of the step and of the drift over the whole window have half-normal priors with standard deviation 1, in
-# the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
+# The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
+# default, in the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
 SCALES = np.geomspace(0.05, 3.0, 7)
 # Standard deviation of the logarithm of the factor by which all weights are multiplied: log 2.
 FACTOR_SD = 0.7
@@ -83,9 +83,9 @@ def changing_space(space: StateSpace, at: int, movement: float, step: float, log
     return space._replace(move_scale=np.sqrt(square), state_loading=loading)
 
 
-def log_scale_prior() -> np.ndarray:
+def log_scale_prior(prior_scale: float = 1.0) -> np.ndarray:
     """Logarithms of the prior probabilities of `SCALES`: half-normal, times their spacing on the log scale."""
-    density = -0.5 * SCALES**2 + np.log(SCALES)
+    density = -0.5 * (SCALES / prior_scale) ** 2 + np.log(SCALES)
     return density - logsumexp(density)
 
 
@@ -97,10 +97,13 @@ class Evidence:
     decisions : Dataset
     at : int
         Position of the first decision after the event.
+    prior_scale : float
+        Standard deviation of the half-normal prior of the scale of a step.
     """
 
-    def __init__(self, decisions: xr.Dataset, at: int) -> None:
+    def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0) -> None:
         self.space, self.at = unchanging_space(decisions), at
+        self._log_prior = log_scale_prior(prior_scale)
         self._multipliers: np.ndarray | None = None
         # Where the posterior of the logarithm of the factor is: the prior, to begin with.
         self._factor = (0.0, FACTOR_SD)
@@ -112,7 +115,7 @@ class Evidence:
 
     def own_steps(self, movement: float) -> Iterator[Cell]:
         """Steps of each weight by itself, given the scale of the drift."""
-        for scale, log_prior in zip(SCALES, log_scale_prior(), strict=True):
+        for scale, log_prior in zip(SCALES, self._log_prior, strict=True):
             yield Cell(movement, scale, 0.0, 0.0, self(movement, scale) + log_prior)
 
     def one_factor(self, movement: float) -> Iterator[Cell]:

@@ -84,6 +84,7 @@ def compare_accounts(
     features: Sequence[str] | None = None,
     ci_prob: float = 0.94,
     placebos: int = 0,
+    prior_scale: float = 1.0,
     draws: int = 1000,
     random_seed: int = 0,
     progressbar: bool = False,
@@ -113,6 +114,8 @@ def compare_accounts(
     placebos : int
         At how many dates where nothing happened to ask the same question. They are evenly spaced, and each is judged
         only by decisions on its own side of the event.
+    prior_scale : float
+        Standard deviation of the half-normal priors of the scales of the step and of the drift.
     draws : int
         Draws of the step.
     random_seed : int
@@ -148,7 +151,7 @@ def compare_accounts(
             f"there are {at} decisions before the event and {steps - at} after it; a step needs {LEAST_DECISIONS} on "
             "each side: make the windows longer."
         )
-    evidence_of, weight = Evidence(inside, at), log_scale_prior()
+    evidence_of, weight = Evidence(inside, at, prior_scale), log_scale_prior(prior_scale)
     none = evidence_of(0.0, 0.0)
     drift = np.array([evidence_of(w, 0.0) for w in SCALES]) + weight
     # No drift and drift have equal prior probabilities, and so have the two kinds of step.

@@ -2,8 +2,6 @@
 
 import argparse
 import inspect
-import json
-import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
+from icb_pymc.io.plain_json import as_json_text
 
 PICTURES = (".png", ".pdf", ".svg")
 WORDS = {"true": True, "false": False, "none": None}
@@ -152,6 +151,30 @@ def add_events(parser: argparse.ArgumentParser, meaning: str) -> None:
     )
 
 
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what to ask about events: which features, in which windows, and what matters."""
+    parser.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask about this feature only; may be repeated (default: all)",
+    )
+    lengths = "like 2y, 24M, 8W or 730D, or a number if the decisions are numbered"
+    parser.add_argument(
+        "--before", metavar="LENGTH", help=f"window before the event, {lengths} (default: to the event before)"
+    )
+    parser.add_argument(
+        "--after", metavar="LENGTH", help=f"window after the event, {lengths} (default: to the event after)"
+    )
+    parser.add_argument(
+        "--matters",
+        type=float,
+        metavar="CHANGE",
+        help="changes of less than this, in log-odds per standard deviation, are not relevant",
+    )
+
+
 def given_events(options: argparse.Namespace) -> dict[str, str]:
     """The events given with ``--event``: labels by time; a time alone has an empty label."""
     return {time: label for time, _, label in (text.partition("=") for text in options.event)}
@@ -264,30 +287,5 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a result as JSON.
-
-    Data frames become lists of objects, one for each row; dates become text; NaN and infinity become null.
-    """
-    print(json.dumps(_as_json(value), indent=2, ensure_ascii=False, allow_nan=False), file=sys.stdout)
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, dict):
-        return {str(name): _as_json(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_json(part) for part in value]
-    if hasattr(value, "reset_index"):
-        table = value if value.index.names == [None] else value.reset_index()
-        # Column headings as keys: "R-hat" becomes r_hat, "chosen - others" chosen_minus_others.
-        headings = [str(column).lower().replace(" - ", " minus ") for column in table.columns]
-        keys = [re.sub(r"\W+", "_", heading).strip("_") for heading in headings]
-        return [dict(zip(keys, map(_as_json, row), strict=True)) for row in table.itertuples(index=False, name=None)]
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind not in "Mm":
-        return _as_json(value.tolist())
-    # Dates, without the time of day if it is midnight.
-    return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(value))
+    """Print a result as JSON, see `icb_pymc.io.plain_json`."""
+    print(as_json_text(value), file=sys.stdout)

@@ -1,5 +1,7 @@
 """Features whose weights choices cannot tell apart."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import xarray as xr
 
@@ -7,8 +9,25 @@ from icb_pymc.data.sessions import seen
 
 # Correlation among the candidates of a decision from which on two features are nearly the same.
 NEARLY = 0.98
+# From this one on they share half of their variance.
+HIGH = 0.7
 # Share of the largest singular value below which a combination of features never differs.
 NEVER = 1e-10
+
+
+@dataclass(frozen=True)
+class CollinearPair:
+    """Two features and their correlation among the candidates of a decision.
+
+    Attributes
+    ----------
+    first, second : str
+    correlation : float
+    """
+
+    first: str
+    second: str
+    correlation: float
 
 
 def deviations(decisions: xr.Dataset) -> np.ndarray:
@@ -24,6 +43,43 @@ def deviations(decisions: xr.Dataset) -> np.ndarray:
 def constant_features(decisions: xr.Dataset) -> list[str]:
     """Names of features in which the candidates of a decision never differ."""
     return [str(name) for name in decisions["feature"].values[~deviations(decisions).any(axis=0)]]
+
+
+def collinear_pairs(decisions: xr.Dataset, least: float = HIGH) -> list[CollinearPair]:
+    """Pairs of features whose differences between candidates are correlated, the strongest first.
+
+    Only differences between candidates of the same decision say anything about weights, so it is their correlation that
+    matters, not that over the whole log.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    least : float
+        The least absolute correlation.
+
+    Returns
+    -------
+    list of CollinearPair
+
+    Examples
+    --------
+    >>> import icb_pymc, numpy as np
+    >>> from icb_pymc.data.collinearity import collinear_pairs
+    >>> x = np.random.default_rng(0).normal(size=(50, 2, 1))
+    >>> decisions = icb_pymc.from_arrays(np.concatenate([x, 2 * x], axis=2), [0] * 50, features=["cm", "half_cm"])
+    >>> collinear_pairs(decisions)
+    [CollinearPair(first='cm', second='half_cm', correlation=1.0)]
+    """
+    away = deviations(decisions)
+    correlation = away.T @ away
+    names = [str(name) for name in decisions["feature"].values]
+    pairs = [
+        CollinearPair(names[i], names[j], round(float(correlation[i, j]), 12))
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+        if abs(correlation[i, j]) >= least
+    ]
+    return sorted(pairs, key=lambda pair: -abs(pair.correlation))
 
 
 def collinear_features(decisions: xr.Dataset) -> list[tuple[list[str], float]]:
@@ -53,12 +109,8 @@ def collinear_features(decisions: xr.Dataset) -> list[tuple[list[str], float]]:
     names, away = decisions["feature"].values.astype(str), deviations(decisions)
     correlation = away.T @ away
     found = [
-        ([str(names[i]), str(names[j])], round(float(correlation[i, j]), 6))
-        for i in range(len(names))
-        for j in range(i)
-        if abs(correlation[i, j]) > NEARLY
+        ([pair.first, pair.second], round(pair.correlation, 6)) for pair in collinear_pairs(decisions, least=NEARLY)
     ]
-    found = [(pair[::-1], value) for pair, value in found]
     # Of features that are the same, one is left; what is still dependent is so in larger groups.
     dropped = {pair[1] for pair, value in found if abs(value) > 1 - 1e-9}
     kept = [i for i, name in enumerate(names) if name not in dropped and correlation[i, i] > 0]

@@ -104,6 +104,12 @@ def find_entry(name: str, folder: Path) -> RegisteredTrace:
     return entries[name]
 
 
+def registered_as(path: Path) -> RegisteredTrace | None:
+    """The entry of a file in the registry of its folder, or None if there is none or the file has changed since."""
+    entries = read_registry(path.parent).values()
+    return next((each for each in entries if each.file == path.name and not file_problem(each, path.parent)), None)
+
+
 def path_of(entry: RegisteredTrace, folder: Path) -> Path:
     """The file of an entry, which must lie within the folder of the registry."""
     path = folder / entry.file
