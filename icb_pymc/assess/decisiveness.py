@@ -58,15 +58,17 @@ def decisiveness_around(
             "upper": float(upper),
             "probability": probability_of_direction(np.log(ratio)),
             # At the posterior means, since the spread of the draws is not a part of the change.
-            "common": _common_share(
-                *(weights.mean([d for d in weights.dims if d != "feature"]) for weights in (old, new)), product
-            ),
+            "common": _common_share(_mean(old), _mean(new), product),
             "one_factor": np.nan if account is None or account.best != "step" else account.one_factor,
             "verdict": grade_of(np.log(ratio))
             if account is None
             else verdict_on(np.log(ratio), account, events=len(accounts)),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
+
+
+def _mean(weights: xr.DataArray) -> xr.DataArray:
+    return weights.mean([dim for dim in weights.dims if dim != "feature"])
 
 
 def _common_share(
