@@ -156,7 +156,9 @@ def _quantiles(rows: np.ndarray, order: np.ndarray) -> np.ndarray:
     above = np.minimum(below + 1, rows.shape[1] - 1)
     low, high = (np.take_along_axis(rows, order[:, ends], axis=1) for ends in (below, above))
     share = at - below
-    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+    quantiles = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+    # Of one component and of many in the same order, so that the kernel is compiled once.
+    return np.ascontiguousarray(quantiles)
 
 
 def _ess_by_transform(chains: np.ndarray, most: float) -> float:

@@ -77,6 +77,8 @@ def run(unit: Unit) -> InferenceData:
     if expected is not None and digest_of(unit.algorithm.model) != expected:
         raise InputError(f"{unit.algorithm.model} changed while it was in use; start again.")
     decisions = decisions_of_log(unit.log)
+    # Scores are of all draws in full; `_thin` then keeps some.
+    sampling: dict[str, Any] = {"every": 1, "dtype": "float64"} | dict(unit.sampling)
     with quiet_pymc(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", InputWarning)
@@ -89,7 +91,7 @@ def run(unit: Unit) -> InferenceData:
             log_likelihood=False,
             progressbar=False,
             hyperparameters=_prior_settings(unit, decisions) | dict(unit.algorithm.settings) | _shared_table(unit),
-            **({"every": 1, "dtype": "float64"} | dict(unit.sampling)),
+            **sampling,
         )
     if trace.attrs["interrupted"]:
         raise InputError("the run was interrupted.")

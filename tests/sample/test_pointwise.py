@@ -15,7 +15,8 @@ from icb_pymc.models import nb_icb
 from icb_pymc.results.inference_data import group, group_names
 from icb_pymc.sample.pointwise import pointwise, pointwise_groups
 
-SHORT = {"draws": 30, "tune": 30, "chains": 2, "cores": 1, "seed": 0, "progressbar": False}
+# In full, since likelihoods are compared to nine digits.
+SHORT = {"dtype": "float64", "draws": 30, "tune": 30, "chains": 2, "cores": 1, "seed": 0, "progressbar": False}
 
 
 @pytest.fixture(scope="module", params=[2, 4], ids=["two candidates", "four candidates, some missing"])
