@@ -142,7 +142,7 @@ def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     short = ["--draws", "20", "--tune", "5", "--chains", "2", "--sweeps", "1", "--seed", "0"]
     assert main(["fit", "nb_icb", log, *short, "-o", trace]) == 0
     printed = capsys.readouterr().out
-    assert "features are standardised" in printed
+    assert "features: numbers are scaled by their spread within decisions" in printed
     assert "worst R-hat" in printed
     output = tmp_path / "impact.png"
     assert main(["impact", trace, "--event", "20=rule", "--before", "15", "--after", "15", "-o", str(output)]) == 0
