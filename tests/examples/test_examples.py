@@ -50,9 +50,10 @@ def test_the_script_of_an_example_runs(name, capsys):
     ],
 )
 def test_the_script_of_a_study_runs_on_small_logs(name, options, capsys, monkeypatch):
-    """And prints no error that is not a number, which would be a comparison without a log."""
+    """And prints no mean that is not a number, which would be one of no logs."""
     monkeypatch.setattr("sys.argv", [name, *options])
-    exec(compile((EXAMPLES / f"{name}.py").read_text("utf-8"), name, "exec"), {"__file__": str(EXAMPLES / f"{name}.py")})
+    path = EXAMPLES / f"{name}.py"
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), {"__name__": name, "__file__": str(path)})
     printed = capsys.readouterr().out
     assert printed
     assert "nan" not in printed.lower()
