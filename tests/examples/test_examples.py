@@ -56,7 +56,7 @@ def test_the_script_of_an_example_runs(name, capsys):
     ],
 )
 def test_the_script_of_a_study_runs_on_small_logs(name, options, capsys, monkeypatch):
-    """And prints no error that is not a number, which would be a comparison without a log."""
+    """And prints no mean that is not a number, which would be one of no logs."""
     monkeypatch.setattr("sys.argv", [name, *options])
     run_script(EXAMPLES / f"{name}.py", name)
     printed = capsys.readouterr().out
