@@ -9,20 +9,24 @@ import xarray as xr
 from rich.progress import track
 from scipy.special import logsumexp
 
+from icb_pymc.assess.account_models import (
+    SCALES,
+    Cell,
+    Evidence,
+    draw_cells,
+    log_scale_prior,
+    log_sum,
+    unchanging_space,
+)
 from icb_pymc.assess.weights import feature_sd
-from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction
+from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction, probability_of_flip
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.log_odds import WEIGHT_SD
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
-from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.state_space import StateSpace
 
 ACCOUNTS = ("step", "drift", "no change")
-# The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
-# default, in the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
-SCALES = np.geomspace(0.05, 3.0, 7)
 # Decisions that each side of a step, real or placebo, must have.
 LEAST_DECISIONS = 10
 
@@ -37,10 +41,14 @@ class Accounts:
         log p(choices | account) of "step", "drift" and "no change".
     probability : dict
         Their posterior probabilities, equal a priori.
+    one_factor : float
+        Probability, if there was a step, that it multiplied all weights by one factor (all choices became sharper, or
+        less sharp), and not each by its own.
     steps : DataFrame
         The size of the step of each feature's weight if there was one, in log-odds per standard deviation: `step`, its
         central credible interval `step_lower` to `step_upper`, and `step_probability` of its direction; the weight just
-        before it, `step_from`, and just after it, `step_to`.
+        before it, `step_from`, and just after it, `step_to`, and the probability that these differ in sign,
+        `step_flipped`.
     draws : dict
         Draws (draw, feature) of all weights under the account of a step, per standard deviation: means `before` and
         `after` the event, and just before and after it, `step_from` and `step_to`.
@@ -52,6 +60,7 @@ class Accounts:
 
     log_evidence: dict[str, float]
     probability: dict[str, float]
+    one_factor: float
     steps: pd.DataFrame
     draws: dict[str, np.ndarray]
     placebo: np.ndarray
@@ -87,8 +96,10 @@ def compare_accounts(
 
     Weights are in log-odds per typical difference between two candidates (`contrast_spread`), so that the priors fit
     features of any scale. No change: w = s = 0. Drift: s = 0 and w, the scale of the movement over the whole window, is
-    half-normal. Step: s is half-normal too, and w is zero or half-normal with equal probability. Evidence is
-    computed by Laplace's method and averaged over a grid of w and s. Decisions of several agents are taken as one log.
+    half-normal. Step: w is zero or half-normal with equal probability, and with equal probability each weight steps by
+    its own amount, with a half-normal s, or all weights are multiplied by one factor from D on, with a log-normal prior
+    around one. Evidence is computed by Laplace's method and averaged over w, s and the factor. Decisions of several
+    agents are taken as one log.
 
     Parameters
     ----------
@@ -105,7 +116,8 @@ def compare_accounts(
         At how many dates where nothing happened to ask the same question. They are evenly spaced, and each is judged
         only by decisions on its own side of the event.
     prior_scale : float
-        Standard deviation of the half-normal priors of the scales of the step and of the drift.
+        Standard deviation of the half-normal priors of the scales of the step and of the drift; that of the logarithm
+        of the factor is in proportion.
     draws : int
         Draws of the step.
     random_seed : int
@@ -141,31 +153,27 @@ def compare_accounts(
             f"there are {at} decisions before the event and {steps - at} after it; a step needs {LEAST_DECISIONS} on "
             "each side: make the windows longer."
         )
-    space = _unchanging(inside)
-    weight = _log_weights(prior_scale)
-    none = _log_evidence(space, 0.0, 0.0, at)
-    drift = np.array([_log_evidence(space, w, 0.0, at) for w in SCALES])
-    # Rows: no drift, then drift of each scale; columns: scales of the step.
-    drift_weight = np.concatenate([[0.0], weight]) + np.log(0.5)
-    movements = np.concatenate([[0.0], SCALES])
-    rows = track(movements, "accounts", disable=not progressbar, transient=True)
-    step = np.array([[_log_evidence(space, w, s, at) for s in SCALES] for w in rows])
-    evidence = {
-        "step": float(logsumexp(step + drift_weight[:, None] + weight)),
-        "drift": float(logsumexp(drift + weight)),
-        "no change": none,
-    }
+    evidence_of, weight = Evidence(inside, at, prior_scale), log_scale_prior(prior_scale)
+    none = evidence_of(0.0, 0.0)
+    drift = np.array([evidence_of(w, 0.0) for w in SCALES]) + weight
+    # No drift and drift have equal prior probabilities, and so have the two kinds of step.
+    movements = dict(zip([0.0, *SCALES], [np.log(0.5), *(np.log(0.5) + weight)], strict=True))
+    own, common = [], []
+    for w in track(movements, "accounts", disable=not progressbar, transient=True):
+        own += _weighed(evidence_of.own_steps(w), movements[w] + np.log(0.5))
+        common += _weighed(evidence_of.one_factor(w), movements[w] + np.log(0.5))
+    evidence = {"step": log_sum(own + common), "drift": float(logsumexp(drift)), "no change": none}
     total = logsumexp(list(evidence.values()))
-    log_posterior = step + drift_weight[:, None] + weight
+    one_factor = float(np.exp(log_sum(common) - evidence["step"]))
     to_sd = feature_sd(decisions).values / contrast_spread(inside)
-    per_contrast = _draw_step_account(space, movements, log_posterior, at, draws, random_seed)
+    per_contrast = draw_cells(evidence_of.space, own + common, at, draws, random_seed)
     drawn = {name: values * to_sd for name, values in per_contrast.items()}
     names = [str(name) for name in decisions["feature"].values]
     table = _describe_steps(drawn, names, features or names, ci_prob)
-    best_drift = float(movements[int(np.argmax(np.concatenate([[none], drift + weight])))])
+    best_drift = float([0.0, *SCALES][int(np.argmax([none, *drift]))])
     at_event, others = _placebo_factors(inside, at, best_drift, placebos, progressbar)
     probability = {name: float(np.exp(value - total)) for name, value in evidence.items()}
-    return Accounts(evidence, probability, table, drawn, others, at_event)
+    return Accounts(evidence, probability, one_factor, table, drawn, others, at_event)
 
 
 def verdict_on(
@@ -189,14 +197,14 @@ def verdict_on(
 
 def unchanging_weights(decisions: xr.Dataset) -> np.ndarray:
     """The most probable weights (feature,) of an agent that never changes, in log-odds per unit of the features."""
-    space = _unchanging(decisions)
+    space = unchanging_space(decisions)
     start = make_reference(space, find_mode(space).data).noise.start
     return WEIGHT_SD * start / contrast_spread(decisions)
 
 
 def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.ndarray:
     """Draws (draw, feature) of the weights of an agent that never changes, in log-odds per unit of the features."""
-    space, rng = _unchanging(decisions), np.random.Generator(np.random.SFC64(seed))
+    space, rng = unchanging_space(decisions), np.random.Generator(np.random.SFC64(seed))
     reference = make_reference(space, find_mode(space).data)
     starts = [
         draw_centred_noise(reference, fresh_noise(reference, rng)).start + reference.noise.start for _ in range(draws)
@@ -204,63 +212,8 @@ def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.
     return WEIGHT_SD * np.array(starts) / contrast_spread(decisions)
 
 
-def _log_weights(prior_scale: float = 1.0) -> np.ndarray:
-    """Logarithms of the prior probabilities of `SCALES`: half-normal, times their spacing on the log scale."""
-    density = -0.5 * (SCALES / prior_scale) ** 2 + np.log(SCALES)
-    return density - logsumexp(density)
-
-
-def _unchanging(decisions: xr.Dataset) -> StateSpace:
-    """The state space of weights that stand still, in log-odds per typical difference between two candidates."""
-    available, chosen = decisions["available"].values.astype(bool), decisions["chosen"].values
-    contrasts = choice_contrasts(decisions["context"].values / contrast_spread(decisions), available, chosen, 1.0)
-    k = decisions.sizes["feature"]
-    return StateSpace(
-        start_mean=np.zeros(k),
-        start_root=WEIGHT_SD * np.eye(k),
-        decay=np.empty((0, k)),
-        left=np.empty((1, 0, k)),
-        right=np.empty((1, 0, k)),
-        drift=np.zeros((1, k)),
-        move_scale=np.zeros(max(len(chosen) - 1, 1)),
-        move_root=np.eye(k)[None],
-        first=contrasts.first,
-        offset=np.zeros(len(contrasts.values)),
-        state_loading=contrasts.values,
-        sampling_loading=np.zeros((len(contrasts.values), 0)),
-    )
-
-
-def _moving(space: StateSpace, movement: float, step: float, at: int) -> StateSpace:
-    """The state space with drift of this scale over the whole log, and a step of this scale before decision `at`."""
-    square = np.full(len(space.move_scale), movement**2 / len(space.move_scale))
-    square[at - 1] += step**2
-    return space._replace(move_scale=np.sqrt(square))
-
-
-def _log_evidence(space: StateSpace, movement: float, step: float, at: int) -> float:
-    return find_mode(_moving(space, movement, step, at)).log_evidence
-
-
-def _draw_step_account(
-    space: StateSpace, movements: np.ndarray, log_posterior: np.ndarray, at: int, draws: int, seed: int
-) -> dict[str, np.ndarray]:
-    """Draws (draw, feature) of the weights under the account of a step, averaged over the scales."""
-    rng = np.random.Generator(np.random.SFC64(seed))
-    number = rng.multinomial(draws, np.exp(log_posterior - logsumexp(log_posterior)).ravel())
-    drawn: dict[str, list[np.ndarray]] = {"step_from": [], "step_to": [], "before": [], "after": []}
-    for cell in np.flatnonzero(number):
-        row, column = np.unravel_index(cell, log_posterior.shape)
-        moving = _moving(space, float(movements[row]), float(SCALES[column]), at)
-        reference = make_reference(moving, find_mode(moving).data)
-        for _ in range(number[cell]):
-            around = draw_centred_noise(reference, fresh_noise(reference, rng))
-            start = WEIGHT_SD * (around.start + reference.noise.start)
-            moves = moving.move_scale[:, None] * (around.move + reference.noise.move)
-            path = np.cumsum(np.vstack([start, moves]), axis=0)
-            for name, value in zip(drawn, (path[at - 1], path[at], path[:at].mean(0), path[at:].mean(0)), strict=True):
-                drawn[name].append(value)
-    return {name: np.array(values) for name, values in drawn.items()}
+def _weighed(cells: Iterable[Cell], log_prior: float) -> list[Cell]:
+    return [cell._replace(log_joint=cell.log_joint + log_prior) for cell in cells]
 
 
 def _describe_steps(
@@ -278,6 +231,7 @@ def _describe_steps(
             "step_lower": float(lower),
             "step_upper": float(upper),
             "step_probability": probability_of_direction(new - old),
+            "step_flipped": probability_of_flip(old, new),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
 
@@ -289,9 +243,9 @@ def _placebo_factors(
 
     def factor(part: xr.Dataset, position: int) -> float:
         # Drift is per decision: a part of the log has a part of it.
-        space, scale = _unchanging(part), movement * np.sqrt(part.sizes["time"] / decisions.sizes["time"])
-        with_step = [_log_evidence(space, scale, s, position) for s in SCALES]
-        return float(logsumexp(np.array(with_step) + _log_weights()) - _log_evidence(space, scale, 0.0, position))
+        evidence_of, scale = Evidence(part, position), movement * np.sqrt(part.sizes["time"] / decisions.sizes["time"])
+        with_step = [*evidence_of.own_steps(scale), *evidence_of.one_factor(scale)]
+        return log_sum(with_step) + np.log(0.5) - evidence_of(scale, 0.0)
 
     dates = list(_placebo_dates(decisions.sizes["time"], at, placebos))
     sides = {False: decisions.isel(time=slice(0, at)), True: decisions.isel(time=slice(at, None))}

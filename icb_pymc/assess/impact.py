@@ -1,59 +1,32 @@
 """Did an event change what counted? The posterior of the change of each signed weight around a date."""
 
-import difflib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import expit
 
 from icb_pymc.assess.accounts import LEAST_DECISIONS, Accounts, compare_accounts, verdict_on
 from icb_pymc.assess.convergence import HIGHEST_RHAT, rank_rhat
+from icb_pymc.assess.decisiveness import decisiveness_around
+from icb_pymc.assess.event_windows import Event, known_features, window_means, windows_around
 from icb_pymc.assess.metrics import relative_importance
-from icb_pymc.assess.weights import feature_sd, log_odds_weights, within_decision_covariance
+from icb_pymc.assess.weights import chosen_if_higher, feature_sd, log_odds_weights
 from icb_pymc.assess.wording import (
     describe_accounts,
     describe_decisiveness,
     describe_impact,
     grade_of,
     probability_of_direction,
+    probability_of_flip,
 )
 from icb_pymc.data.standardisation import in_user_units
-from icb_pymc.data.times import format_time, time_shifted, time_within
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import InferenceData, group, group_names
 from icb_pymc.results.posterior import checked_ci_prob, decisions_in, draws_of
-
-
-@dataclass(frozen=True)
-class Event:
-    """A dated event and the windows around it.
-
-    Attributes
-    ----------
-    time : datetime64 or int
-        First moment of the window after.
-    label : str
-    start, end : datetime64 or int
-        Start of the window before, and end of the window after (not included).
-    decisions : tuple of int
-        How many decisions of the log lie in each window.
-    """
-
-    time: Any
-    label: str
-    start: Any
-    end: Any
-    decisions: tuple[int, int]
-
-    @property
-    def name(self) -> str:
-        """The label, with the date."""
-        return f"{self.label} ({format_time(self.time)})" if self.label else format_time(self.time)
 
 
 @dataclass(frozen=True)
@@ -66,14 +39,17 @@ class Impact:
     table : DataFrame
         A row for each event and feature. `before`, `after` and `change` of the weight in log-odds per standard
         deviation of the feature, the central credible interval `lower` to `upper` of the change, and `probability` of
-        its direction; `per_unit`, the change per unit of the user's feature; `chosen_before` and `chosen_after`, how
-        often a candidate one standard deviation higher is chosen over an otherwise equal one; `importance_before`,
-        `importance_after` and `importance_change`, relative; `verdict`: clear, probable, no relevant change, not clear.
-        Where accounts were compared, also `step` and the other columns of `Accounts.steps`.
+        its direction; `flipped`, that of a change of sign; `per_unit`, the change per unit of the user's feature;
+        `chosen_before` and `chosen_after`, how often a candidate one standard deviation higher is chosen over an
+        otherwise equal one, averaged over the window and over the noise of sampling (Sigma_P) if the model has it;
+        `importance_before`, `importance_after` and `importance_change`, relative; `verdict`: clear, probable, no
+        relevant change, not clear. Where accounts were compared, also `step` and the other columns of
+        `Accounts.steps`.
     decisiveness : DataFrame
         A row for each event: the standard deviation of utility among the candidates of a decision `before` and `after`,
         its `ratio` with `lower` and `upper`, `probability` of direction and `verdict`; `common`, the share of the
-        change of all weights that is one common factor (all choices became sharper or less sharp).
+        change of all weights that is one common factor (all choices became sharper or less sharp); and `one_factor`,
+        the probability that such a factor is all that changed, where a step is the best supported account.
     draws : Dataset
         Posterior draws (sample, event, feature) of the weights `before` and `after`, per standard deviation.
     ci_prob : float
@@ -97,13 +73,13 @@ class Impact:
         parts = []
         for position, event in enumerate(self.events):
             rows, account = self.rows_of(position), self.accounts[position]
-            best = None if account is None else account.best
-            parts.append(describe_impact(event.name, event.decisions, rows, self.ci_prob, self.matters, best))
+            best, overall = None if account is None else account.best, self.decisiveness.loc[position]
+            parts.append(describe_impact(event.name, event.decisions, rows, overall, self.ci_prob, self.matters, best))
             if account is not None:
                 as_good = int(np.sum(account.placebo >= account.at_event))
                 placebo = (as_good, len(account.placebo)) if len(account.placebo) else None
                 parts.append(describe_accounts(account.probability, placebo))
-            parts.append(describe_decisiveness(self.decisiveness.loc[position], self.ci_prob))
+            parts.append(describe_decisiveness(overall, self.ci_prob))
         return "\n\n".join(parts)
 
     def rows_of(self, position: int) -> pd.DataFrame:
@@ -129,6 +105,9 @@ class Impact:
                 supported = {"account": account.best, "account_probability": dict(account.probability)}
                 if len(account.placebo):
                     supported["placebo_share"] = account.placebo_share
+            overall = self.decisiveness.loc[position]
+            columns = {"ratio": "decisiveness_ratio", "verdict": "decisiveness_verdict", "one_factor": "one_factor"}
+            supported |= {name: overall[column] for column, name in columns.items() if not pd.isna(overall[column])}
             for row in self.rows_of(position).reset_index().to_dict("records"):
                 plain = {str(name): row[name] for name in row}
                 records.append({"event": moment, "label": event.label} | plain | supported)
@@ -216,8 +195,10 @@ def impact(
     decisions = group(trace, "constant_data")
     windows = windows_around(decisions["time"].values, events, before, after)
     importance = relative_importance(draws_of(trace, "belief"))
-    means = {which: _window_means(weights, windows, which) for which in ("before", "after")}
-    shares = {which: _window_means(importance, windows, which) for which in ("before", "after")}
+    means = {which: window_means(weights, windows, which) for which in ("before", "after")}
+    often = chosen_if_higher(trace, weights)
+    chosen = {which: window_means(often, windows, which) for which in ("before", "after")}
+    shares = {which: window_means(importance, windows, which) for which in ("before", "after")}
     change = means["after"] - means["before"]
     _warn_if_chains_disagree(change.sel(feature=names))
     if placebos < 0:
@@ -240,9 +221,10 @@ def impact(
                 "lower": lower,
                 "upper": upper,
                 "probability": probability_of_direction(moved),
+                "flipped": probability_of_flip(draws["before"], draws["after"]),
                 "per_unit": moved.mean() * float(to_user.sel(feature=name)),
-                "chosen_before": expit(draws["before"]).mean(),
-                "chosen_after": expit(draws["after"]).mean(),
+                "chosen_before": float(chosen["before"].isel(event=position).sel(feature=name).mean()),
+                "chosen_after": float(chosen["after"].isel(event=position).sel(feature=name).mean()),
                 "importance_before": share["before"],
                 "importance_after": share["after"],
                 "importance_change": share["after"] - share["before"],
@@ -258,8 +240,7 @@ def impact(
                 grade = verdict_on(moved, account, questions, matters, len(windows))
                 rows[position, name] |= dict(account.steps.loc[name]) | {"verdict": grade}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
-    around = [_around(means, position, account) for position, account in enumerate(accounts)]
-    sharpness = _decisiveness(around, accounts, decisions, ci_prob)
+    sharpness = decisiveness_around(means, accounts, decisions, ci_prob)
     stacked = xr.Dataset({which: values.stack(sample=("chain", "draw")) for which, values in means.items()})
     return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters, accounts)
 
@@ -283,117 +264,10 @@ def _account(
     )
 
 
-def windows_around(time: np.ndarray, events: Any, before: Any, after: Any) -> tuple[Event, ...]:
-    """The events in order of time, with their windows; arguments as in `impact`."""
-    if isinstance(events, Mapping):
-        labels = {time_within(time, moment): str(label) for moment, label in events.items()}
-    else:
-        given = events if isinstance(events, Sequence) and not isinstance(events, str) else [events]
-        labels = {time_within(time, moment): "" for moment in given}
-    if not labels:
-        raise InputError("give at least one event.")
-    moments = sorted(labels)
-    windows = []
-    for position, moment in enumerate(moments):
-        previous = moments[position - 1] if position else None
-        following = moments[position + 1] if position + 1 < len(moments) else None
-        if before is not None:
-            start = time_shifted(time, moment, before, -1, "before")
-        else:
-            start = time[0] if previous is None else previous
-        inside = (time >= start) & (time < moment)
-        if after is not None:
-            end = time_shifted(time, moment, after, 1, "after")
-        else:
-            # The end of a window is not part of it, so the last window ends just after the last decision.
-            end = (
-                time[-1] + (np.timedelta64(1, "ns") if time.dtype.kind == "M" else 1)
-                if following is None
-                else following
-            )
-        later = (time >= moment) & (time < end)
-        for which, chosen in (("before", inside), ("after", later)):
-            if not chosen.any():
-                raise InputError(
-                    f"there is no decision in the window {which} {format_time(moment)}; make {which} longer."
-                )
-        windows.append(Event(moment, labels[moment], start, end, (int(inside.sum()), int(later.sum()))))
-    return tuple(windows)
-
-
-def _window_means(values: xr.DataArray, windows: Sequence[Event], which: str) -> xr.DataArray:
-    """Means over the kept times in a window of each event (chain, draw, event, feature)."""
-    time = values["time"].values
-    parts = []
-    for event in windows:
-        start, end = (event.start, event.time) if which == "before" else (event.time, event.end)
-        inside = (time >= start) & (time < end)
-        if not inside.any():
-            raise InputError(f"the trace keeps no time in the window {which} {event.name}; make {which} longer.")
-        parts.append(values.isel(time=np.flatnonzero(inside)).mean("time"))
-    return xr.concat(parts, dim="event").transpose("chain", "draw", "event", "feature")
-
-
 def _per_user_unit(decisions: xr.Dataset) -> xr.DataArray:
     """What turns log-odds per standard deviation into log-odds per unit of the user's feature."""
     sd = feature_sd(decisions)
     return in_user_units(xr.where(sd > 0, 1 / sd, 0.0), decisions)
-
-
-def _around(
-    means: Mapping[str, xr.DataArray], position: int, account: Accounts | None
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Draws of the mean weights before and after an event: with a step if that is best supported, or of the trace."""
-    before, after = (means[which].isel(event=position) for which in ("before", "after"))
-    if account is None or account.best != "step":
-        return before, after
-    names = before["feature"]
-    step = [xr.DataArray(account.draws[which], dims=("draw", "feature")) for which in ("before", "after")]
-    return step[0].assign_coords(feature=names), step[1].assign_coords(feature=names)
-
-
-def _decisiveness(
-    around: Sequence[tuple[xr.DataArray, xr.DataArray]],
-    accounts: Sequence[Accounts | None],
-    decisions: xr.Dataset,
-    ci_prob: float,
-) -> pd.DataFrame:
-    """sqrt(w' C w) before and after, C the covariance of features among the candidates of a decision.
-
-    The same C serves for both windows, so that other candidates do not look like other choices.
-    """
-    sd = feature_sd(decisions)
-    scale = xr.where(sd > 0, 1 / sd, 0.0)
-    covariance = within_decision_covariance(decisions) * scale * scale.rename(feature="other")
-
-    def product(one: xr.DataArray, two: xr.DataArray) -> xr.DataArray:
-        return (one * covariance * two.rename(feature="other")).sum(("feature", "other"))
-
-    rows = {}
-    tail = (1 - ci_prob) / 2
-    for position, ((old, new), account) in enumerate(zip(around, accounts, strict=True)):
-        size = {"before": np.sqrt(product(old, old)), "after": np.sqrt(product(new, new))}
-        ratio = np.asarray(size["after"] / size["before"]).ravel()
-        # The part of the change that is one factor g common to all weights, new = g old + rest, by projection.
-        # At the posterior means, since the spread of the draws is not a part of the change.
-        first, second = (weights.mean([dim for dim in weights.dims if dim != "feature"]) for weights in (old, new))
-        factor = product(first, second) / product(first, first)
-        moved = product(second - first, second - first)
-        rest = product(second - factor * first, second - factor * first)
-        lower, upper = np.quantile(ratio, [tail, 1 - tail])
-        rows[position] = {
-            "before": float(size["before"].mean()),
-            "after": float(size["after"].mean()),
-            "ratio": float(np.mean(ratio)),
-            "lower": float(lower),
-            "upper": float(upper),
-            "probability": probability_of_direction(np.log(ratio)),
-            "common": float(1 - rest / moved),
-            "verdict": grade_of(np.log(ratio), 1, None),
-        }
-        if account is not None:
-            rows[position]["verdict"] = verdict_on(np.log(ratio), account, events=len(accounts))
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
 
 
 def _warn_that_nothing_changed(event: Event, feature: str, account: Accounts) -> None:
@@ -419,14 +293,3 @@ def _warn_if_chains_disagree(change: xr.DataArray) -> None:
             InputWarning,
             stacklevel=3,
         )
-
-
-def known_features(available: Iterable[Any], features: Sequence[str] | None) -> list[str]:
-    """The features asked about, which must be among those available; all by default."""
-    known = [str(name) for name in available]
-    for feature in features or ():
-        if feature not in known:
-            near = difflib.get_close_matches(str(feature).lower(), known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
-            raise InputError(f"there is no feature '{feature}' in the log: {hint}")
-    return list(features or known)

@@ -52,9 +52,10 @@ def judged_changes(trace: InferenceData, result: Impact, position: int) -> pd.Da
     known = [str(name) for name in decisions["feature"].values]
     weights_before, weights_after = weights_around(trace, result, position)
     typical, rows = typical_differences(decisions), {}
-    verdicts = result.rows_of(position)["verdict"]
+    impact_rows, account = result.rows_of(position), result.accounts[position]
+    sudden = account is not None and account.best == "step"
     tail = (1 - result.ci_prob) / 2
-    for name, verdict in verdicts.items():
+    for name, verdict in impact_rows["verdict"].items():
         column = known.index(str(name))
         old, new = weights_before[:, column], weights_after[:, column]
         lower, upper = np.quantile(new - old, [tail, 1 - tail])
@@ -74,6 +75,9 @@ def judged_changes(trace: InferenceData, result: Impact, position: int) -> pd.Da
             "chosen_after": float(expit(new * difference["sds"]).mean()),
             "verdict": str(verdict),
         }
+        if not sudden and not difference["two_valued"]:
+            # That of the model of the trace, which may choose with noise of its own.
+            rows[name] |= {which: float(impact_rows[which][name]) for which in ("chosen_before", "chosen_after")}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 from rich.progress import track
 
 from icb_pymc.assess.accounts import compare_accounts, unchanging_weights, verdict_on
-from icb_pymc.assess.impact import Event, known_features, windows_around
+from icb_pymc.assess.event_windows import Event, known_features, windows_around
 from icb_pymc.assess.weights import feature_sd
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData

@@ -13,8 +13,9 @@ from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import decisions_in
 
 DRAWS = 400
-# The model is called worse if the difference of the scores is this many standard errors below zero.
-STANDARD_ERRORS = 2.0
+# The model is called better or worse if the scores differ by this many standard errors and by this many log units: the
+# standard error of a smaller difference is itself unreliable (Sivula, Magnusson and Vehtari, 2020).
+STANDARD_ERRORS, LOG_UNITS = 2.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,12 @@ class AgainstUnchanging:
     @property
     def is_worse(self) -> bool:
         """Whether the model predicts clearly worse than one whose weights never change."""
-        return self.difference < -STANDARD_ERRORS * self.standard_error
+        return self.difference < -max(STANDARD_ERRORS * self.standard_error, LOG_UNITS)
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it predicts clearly better."""
+        return self.difference > max(STANDARD_ERRORS * self.standard_error, LOG_UNITS)
 
     def __str__(self) -> str:
         size = f"{abs(self.difference):.1f} +- {self.standard_error:.1f} log units over all choices"
@@ -43,7 +49,7 @@ class AgainstUnchanging:
                 f"weights that never change predict the choices better, by {size}: this model moves more than the "
                 "choices say, or its priors do not fit the log, so do not rely on changes that it shows"
             )
-        if self.difference > STANDARD_ERRORS * self.standard_error:
+        if self.is_better:
             return f"the model predicts the choices better than weights that never change, by {size}"
         word = "better" if self.difference >= 0 else "worse"
         return f"the model predicts the choices about as well as weights that never change ({word} by {size})"

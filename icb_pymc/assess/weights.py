@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
+from scipy.special import expit
 
 from icb_pymc.data.standardisation import in_user_units
 from icb_pymc.errors import InputError
@@ -12,6 +14,8 @@ from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import draws_of
 
 UNITS = ("sd", "user")
+# Of the Gauss-Hermite rule over the noise of sampling: exact to three digits for noise of up to three log-odds.
+_NOISE_NODES = 9
 
 
 def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
@@ -57,6 +61,59 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
         weights = in_user_units(weights, decisions)
         words = "log-odds per unit"
     return weights.transpose("chain", "draw", "time", "feature").assign_attrs(unit=words)
+
+
+def chosen_if_higher(trace: InferenceData, weights: xr.DataArray) -> xr.DataArray:
+    """How often a candidate one standard deviation higher in a feature is chosen over an otherwise equal one.
+
+    An agent that samples rho_t ~ N(beta_t, Sigma_P) follows its weights less closely than one that acts on beta_t, so
+    expit is averaged over the noise of sampling. Only the Sigma_P of `nb_icb` and its kin is known to a trace; the
+    spread of the beliefs of B-ICB, which shrinks as the agent learns, is not counted.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    weights : DataArray (chain, draw, time, feature)
+        From `log_odds_weights`, per standard deviation.
+
+    Returns
+    -------
+    DataArray (chain, draw, time, feature)
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.assess.weights import chosen_if_higher
+    >>> trace = icb_pymc.open_trace("nb-icb-stepping")
+    >>> often = chosen_if_higher(trace, icb_pymc.log_odds_weights(trace))
+    >>> bool((often > 0).all() and (often < 1).all())
+    True
+    """
+    noise = alpha_of(trace) * feature_sd(group(trace, "constant_data")) * _sampling_sd(trace, weights.sizes["feature"])
+    if float(noise.max()) == 0:
+        return xr.apply_ufunc(expit, weights)
+    nodes, shares = np.polynomial.hermite_e.hermegauss(_NOISE_NODES)
+    often = sum(
+        share * xr.apply_ufunc(expit, weights + node * noise)
+        for node, share in zip(nodes, shares / shares.sum(), strict=True)
+    )
+    return xr.DataArray(often).transpose(*weights.dims)
+
+
+def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
+    """Standard deviations of rho_t around the belief: of each feature, and of each draw where Sigma_P was learnt."""
+    stored: Any = group(trace, "posterior").get("sampling_covariance")
+    if stored is None:
+        stored = json.loads(trace.attrs.get("hyperparameters", "{}")).get("sampling_covariance")
+        # Text stands for a distribution or an expression, whose draws are elsewhere.
+        stored = 0.0 if stored is None or isinstance(stored, str) else stored
+    values, lead = np.asarray(stored, dtype=float), ("chain", "draw") if isinstance(stored, xr.DataArray) else ()
+    sizes = values.ndim - len(lead)
+    if sizes == 2:
+        values = np.diagonal(values, axis1=-2, axis2=-1)
+    elif sizes == 0:
+        values = np.repeat(values[..., None], features, axis=-1)
+    return xr.DataArray(np.sqrt(values), dims=(*lead, "feature"))
 
 
 def feature_sd(decisions: xr.Dataset) -> xr.DataArray:

@@ -12,7 +12,10 @@ CLEAR, PROBABLE = 0.025, 0.1
 IRRELEVANT = 0.95
 # The greatest probability of no change, over all events, at which a change of a feature can be clear, and probable.
 CERTAIN_CHANGE, UNCERTAIN_CHANGE = 0.05, 0.2
-# From this share on, a change of all weights by one factor is called sharper choices.
+# The least probability of opposite signs before and after, for "changed its sign".
+FLIPPED = 0.95
+# From this share of the changes, or this probability, on, a change of all weights by one factor is called sharper
+# choices.
 COMMON = 0.8
 
 
@@ -25,6 +28,17 @@ def probability_of_direction(change: np.ndarray) -> float:
     0.75
     """
     return float(max(np.mean(change > 0), np.mean(change < 0)))
+
+
+def probability_of_flip(before: np.ndarray, after: np.ndarray) -> float:
+    """Probability that the sign after is the opposite of the sign before.
+
+    Examples
+    --------
+    >>> probability_of_flip(np.array([-0.1, 0.1]), np.array([0.5, 0.6]))
+    0.5
+    """
+    return float(np.mean(before * after < 0))
 
 
 def grade_of(change: np.ndarray, questions: int = 1, matters: float | None = None) -> str:
@@ -99,6 +113,8 @@ def describe_accounts(probability: dict[str, float], placebo: tuple[int, int] | 
     best, *others = sorted(probability, key=lambda name: -probability[name])
     rest = ", ".join(f"{words[name]} {format_probability(probability[name])}" for name in others)
     line = f"Best supported: {words[best]} (probability {format_probability(probability[best])}; {rest})."
+    if best == "drift":
+        line += " What changed did so gradually, and not by the event."
     if placebo is None:
         return line
     as_good, dates = placebo
@@ -124,17 +140,27 @@ def describe_impact(
     event: str,
     decisions: tuple[int, int],
     rows: pd.DataFrame,
+    overall: Any,
     ci_prob: float,
     matters: float | None,
     account: str | None = None,
 ) -> str:
     """The changes around one event: a sentence on each feature that changed, and a table of all.
 
-    If the best supported account is a step, sentences are about its size.
+    If the best supported account is a step, sentences are about its size; if it is drift, they say so. If all choices
+    became sharper, no weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    describe = describe_step if account == "step" else describe_change
-    changed = [describe(str(feature), row, ci_prob) for feature, row in rows.iterrows() if _is_claimed(row)]
+    describe = {"step": describe_step, "drift": describe_drift}.get(account or "", describe_change)
+    claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
+    changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]
+    if is_all_sharper(overall):
+        known = f" ({', '.join(map(str, claimed.index))})" if len(claimed) else ""
+        verb = "grew" if overall["ratio"] > 1 else "shrank"
+        changed = [
+            f"all choices became {_sharper(overall)}: weights {verb} in proportion{known}, by a factor of "
+            f"{overall['ratio']:.2f}, and none counts more or less relative to the others."
+        ]
     lines += [f"- {sentence}" for sentence in changed] or ["- no clear change of any weight."]
     if matters is not None:
         lines.append(f"Changes below {matters:g} log-odds per standard deviation count as not relevant.")
@@ -147,14 +173,14 @@ def describe_change(feature: str, row: Any, ci_prob: float) -> str:
     Examples
     --------
     >>> row = {"before": -0.2, "after": 0.9, "change": 1.1, "lower": 0.6, "upper": 1.6, "probability": 0.998,
-    ...        "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
+    ...        "flipped": 0.97, "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
     >>> print(describe_change("inr", row, 0.9)[:78], "...")
     inr: the weight rose and changed its sign, from -0.20 to +0.90 log-odds per sd ...
     """
     verb = "rose" if row["change"] > 0 else "fell"
     if row["verdict"] == "probable":
         verb = f"probably {verb}"
-    flipped = " and changed its sign" if row["before"] * row["after"] < 0 else ""
+    flipped = " and changed its sign" if row["flipped"] >= FLIPPED else ""
     return (
         f"{feature}: the weight {verb}{flipped}, from {row['before']:+.2f} to {row['after']:+.2f} log-odds per sd "
         f"({row['change']:+.2f}, {ci_prob:.0%} interval {row['lower']:+.2f} to {row['upper']:+.2f}; "
@@ -169,17 +195,32 @@ def describe_step(feature: str, row: Any, ci_prob: float) -> str:
     Examples
     --------
     >>> row = {"step_from": -0.2, "step_to": 0.9, "step": 1.1, "step_lower": 0.6, "step_upper": 1.6,
-    ...        "step_probability": 0.998, "verdict": "clear"}
+    ...        "step_probability": 0.998, "step_flipped": 0.97, "verdict": "clear"}
     >>> print(describe_step("inr", row, 0.9)[:86], "...")
     inr: the weight stepped up and changed its sign, from -0.20 to +0.90 log-odds per sd ( ...
     """
     names = {"before": "step_from", "after": "step_to", "change": "step", "lower": "step_lower"}
     names |= {"upper": "step_upper", "probability": "step_probability"}
+    names |= {"flipped": "step_flipped"}
     step = {name: row[column] for name, column in names.items()} | {"verdict": row["verdict"]}
     step |= {"chosen_before": expit(row["step_from"]), "chosen_after": expit(row["step_to"])}
     sentence = describe_change(feature, step, ci_prob)
     old, new = ("rose", "stepped up") if row["step"] > 0 else ("fell", "stepped down")
     return sentence.replace(f" {old}", f" {new}", 1)
+
+
+def describe_drift(feature: str, row: Any, ci_prob: float) -> str:
+    """A change through the event, but not by it, in a sentence.
+
+    Examples
+    --------
+    >>> row = {"before": -0.2, "after": 0.9, "change": 1.1, "lower": 0.6, "upper": 1.6, "probability": 0.998,
+    ...        "flipped": 0.5, "chosen_before": 0.45, "chosen_after": 0.71, "verdict": "clear"}
+    >>> print(describe_drift("inr", row, 0.9)[:65], "...")
+    inr: the weight drifted up, from -0.20 to +0.90 log-odds per sd ( ...
+    """
+    old, new = ("rose", "drifted up") if row["change"] > 0 else ("fell", "drifted down")
+    return describe_change(feature, row, ci_prob).replace(f" {old}", f" {new}", 1)
 
 
 def describe_decisiveness(row: Any, ci_prob: float) -> str:
@@ -188,18 +229,49 @@ def describe_decisiveness(row: Any, ci_prob: float) -> str:
     Examples
     --------
     >>> row = {"before": 1.0, "after": 2.0, "ratio": 2.0, "lower": 1.6, "upper": 2.5, "probability": 0.999,
-    ...        "common": 0.95, "verdict": "clear"}
+    ...        "common": 0.95, "one_factor": 0.97, "verdict": "clear"}
     >>> print(describe_decisiveness(row, 0.9)[:100])
     Overall decisiveness rose by a factor of 2.00 (90% interval 1.60 to 2.50): all choices became sharpe
     """
     interval = f"({ci_prob:.0%} interval {row['lower']:.2f} to {row['upper']:.2f})"
-    if row["verdict"] not in ("clear", "probable"):
+    if not _is_claimed(row):
         return f"Overall decisiveness: no clear change, a factor of {row['ratio']:.2f} {interval}."
-    verb, sharper = ("rose", "sharper") if row["ratio"] > 1 else ("fell", "less sharp")
+    verb = "rose" if row["ratio"] > 1 else "fell"
+    if row["verdict"] == "probable":
+        verb = f"probably {verb}"
     words = f"Overall decisiveness {verb} by a factor of {row['ratio']:.2f} {interval}"
-    if row["common"] >= COMMON:
-        return f"{words}: all choices became {sharper}, which accounts for {row['common']:.0%} of the changes above."
-    return f"{words}; a common factor accounts for {max(row['common'], 0):.0%} of the changes above."
+    common, one_factor = f"{max(row['common'], 0):.0%} of the changes above", row["one_factor"]
+    if pd.isna(one_factor):
+        if row["common"] >= COMMON:
+            return f"{words}: all choices became {_sharper(row)}, which accounts for {common}."
+        return f"{words}; a common factor accounts for {common}."
+    supported = format_probability(one_factor)
+    if one_factor >= COMMON:
+        return (
+            f"{words}: all choices became {_sharper(row)}. That one factor multiplied all weights, and that none "
+            f"changed by itself, has probability {supported}."
+        )
+    if one_factor <= 1 - COMMON:
+        return (
+            f"{words}, but not because all choices became {_sharper(row)}: that one factor multiplied all weights has "
+            f"probability {supported}."
+        )
+    return f"{words}; whether one factor multiplied all weights is open (probability {supported})."
+
+
+def is_all_sharper(row: Any) -> bool:
+    """Whether a row of decisiveness says that all choices became sharper or less sharp, and that this is all.
+
+    Examples
+    --------
+    >>> [is_all_sharper({"verdict": "clear", "one_factor": probability}) for probability in (0.97, 0.6)]
+    [True, False]
+    """
+    return _is_claimed(row) and row["one_factor"] >= COMMON
+
+
+def _sharper(row: Any) -> str:
+    return "sharper" if row["ratio"] > 1 else "less sharp"
 
 
 def _is_claimed(row: Any) -> bool:

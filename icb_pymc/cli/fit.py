@@ -166,12 +166,8 @@ def summary(trace: Any) -> str:
     formats |= dict.fromkeys(("final_belief", "rho_env"), "{:+.3f}")
     shown = table.to_string(formatters={name: formats[name].format for name in table})
     lines = ["weights in log-odds per standard deviation, and relative importance", shown]
-    if "total_movement" in posterior and posterior["total_movement"].ndim == 2:
-        low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
-        lines.append(
-            f"\nover the whole log weights moved by about {middle:.2f} log-odds per typical difference between two "
-            f"candidates (90% interval {low:.2f} to {high:.2f})"
-        )
+    if said := movement(trace):
+        lines.append(f"\n{said}")
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
@@ -184,6 +180,26 @@ def summary(trace: Any) -> str:
         lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
+
+
+def movement(trace: Any) -> str:
+    """How far the weights moved over the whole log, and whether they moved at all, which the scale alone cannot say."""
+    from icb_pymc.assess.unchanging import against_unchanging
+    from icb_pymc.results.inference_data import group
+
+    posterior, unchanging = group(trace, "posterior"), against_unchanging(trace)
+    if unchanging is not None and unchanging.is_worse:
+        return f"WARNING: {unchanging}"
+    if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
+        return "" if unchanging is None else str(unchanging)
+    low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
+    typical = "log-odds per typical difference between two candidates"
+    size = f"by about {middle:.2f} {typical} over the whole log (90% interval {low:.2f} to {high:.2f})"
+    if unchanging is None:
+        return f"if weights moved, then {size}"
+    if unchanging.is_better:
+        return f"weights moved {size}; {unchanging}"
+    return f"weights may never have moved: {unchanging}; if they moved, then {size}"
 
 
 def first_and_last(trace: Any) -> Any:
@@ -211,6 +227,7 @@ def first_and_last(trace: Any) -> Any:
 def as_json(trace: Any, output: str) -> dict[str, Any]:
     """What `icb fit --json` prints."""
     from icb_pymc.assess.diagnosis import diagnose
+    from icb_pymc.assess.unchanging import against_unchanging
 
     fields = ("model", "method", "kernel", "preset", "seed", "draws", "chains", "seconds", "log_evidence")
     result = {"output": output} | {name: trace.attrs[name] for name in fields if name in trace.attrs}
@@ -218,4 +235,7 @@ def as_json(trace: Any, output: str) -> dict[str, Any]:
     if trace.attrs["method"] == "mcmc":
         diagnosis = diagnose(trace)
         result |= {"converged": diagnosis.converged, "verdict": diagnosis.verdict, "advice": diagnosis.advice}
+    if (unchanging := against_unchanging(trace)) is not None:
+        result["better_than_unchanging"] = unchanging.difference
+        result |= {"standard_error": unchanging.standard_error, "worse_than_unchanging": unchanging.is_worse}
     return result

@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.dates import ConciseDateFormatter
 
-from icb_pymc.assess.impact import Event, Impact
+from icb_pymc.assess.event_windows import Event
+from icb_pymc.assess.impact import Impact
 from icb_pymc.assess.impact import impact as estimate_impact
 from icb_pymc.assess.weights import log_odds_weights
 from icb_pymc.plots.common import AnyFigure, caption, escape_math, feature_style, label_of, panel_grid, tidy

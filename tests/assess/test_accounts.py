@@ -6,7 +6,15 @@ import pytest
 from scipy.special import logsumexp
 
 from icb_pymc import fit, from_arrays, impact
-from icb_pymc.assess.accounts import SCALES, Accounts, compare_accounts
+from icb_pymc.assess.account_models import (
+    FACTOR_SD,
+    SCALES,
+    Evidence,
+    changing_space,
+    log_sum,
+    unchanging_space,
+)
+from icb_pymc.assess.accounts import Accounts, compare_accounts
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare import WienerProcess, as_covariance, choose, decisions_model, linear_utility
 from icb_pymc.declare.log_odds import WEIGHT_SD
@@ -19,7 +27,7 @@ def simulated(path, seed, actions=2, scale=1.0):
     rng = np.random.default_rng(seed)
     context = rng.normal(size=(len(path), actions, path.shape[1]))
     utility = (context * path[:, None, :]).sum(axis=-1) + rng.gumbel(size=(len(path), actions))
-    return from_arrays(scale * context, utility.argmax(axis=1), features=["a", "b"][: path.shape[1]])
+    return from_arrays(scale * context, utility.argmax(axis=1), features=list("abc"[: path.shape[1]]))
 
 
 def stepping(before, after, steps):
@@ -61,8 +69,58 @@ def test_evidence_is_that_of_the_declared_models_averaged_over_the_scales():
     assert result.log_evidence["drift"] == pytest.approx(logsumexp(drift + weight), abs=1e-6)
     step = [log_evidence(0.0, s) for s in SCALES]
     with_drift = [[log_evidence(m, s) for s in SCALES] for m in SCALES]
-    both = np.logaddexp(logsumexp(step + weight), logsumexp(np.array(with_drift) + weight[:, None] + weight))
-    assert result.log_evidence["step"] == pytest.approx(both + np.log(0.5), abs=1e-5)
+    own = np.logaddexp(logsumexp(step + weight), logsumexp(np.array(with_drift) + weight[:, None] + weight))
+    # The probability of the other kind of step, one factor, is a part of the same evidence.
+    assert result.log_evidence["step"] + np.log1p(-result.one_factor) == pytest.approx(own + np.log(0.25), abs=1e-5)
+
+
+def test_one_factor_for_all_weights_is_larger_contrasts_from_the_event_on():
+    decisions = simulated(stepping([0.5, 0.2], [1.0, 0.4], 60), 0)
+    space = unchanging_space(decisions)
+    sharper = changing_space(space, 30, 0.0, 0.0, np.log(2.0))
+    # Candidates that differ twice as much, in units that stay the same.
+    context = decisions["context"] * np.where(np.arange(60) < 30, 1.0, 2.0)[:, None, None]
+    spread = contrast_spread(decisions)
+    other = unchanging_space(decisions.assign(context=context))
+    loading = other.state_loading * contrast_spread(decisions.assign(context=context)) / spread
+    np.testing.assert_allclose(sharper.state_loading, loading)
+
+
+@pytest.mark.parametrize("movement", [0.0, 0.5])
+@pytest.mark.parametrize("steps", [40, 1000])
+def test_evidence_of_one_factor_is_its_integral_however_wide(movement, steps):
+    evidence = Evidence(simulated(stepping([1.0, 0.5], [1.5, 0.75], steps), 1), steps // 2)
+    grid = np.linspace(-3, 3, 401)
+    log_prior = -0.5 * (grid / FACTOR_SD) ** 2 - np.log(FACTOR_SD * np.sqrt(2 * np.pi))
+    fine = logsumexp([evidence(movement, 0.0, factor) for factor in grid] + log_prior) + np.log(grid[1] - grid[0])
+    assert log_sum(list(evidence.one_factor(movement))) == pytest.approx(fine, abs=0.03)
+
+
+@pytest.mark.parametrize("actions", [2, 4])
+def test_sharper_choices_are_told_from_a_rise_of_one_weight(actions):
+    sharper, rise = (
+        compare_accounts(simulated(stepping([0.6, 0.3, 0.0], after, 1500), 2, actions), 750, draws=200)
+        for after in ([1.2, 0.6, 0.0], [0.6, 1.2, 0.0])
+    )
+    assert (sharper.best, rise.best) == ("step", "step")
+    assert sharper.one_factor > 0.8
+    assert rise.one_factor < 0.01
+    # The weight that never counts keeps its size, and the others change in proportion.
+    old, new = (sharper.draws[which].mean(axis=0) for which in ("before", "after"))
+    assert new[:2] / old[:2] == pytest.approx([2.0, 2.0], rel=0.3)
+    assert abs(new[2] - old[2]) < 0.15
+
+
+def test_choices_that_became_sharper_are_not_said_to_give_one_feature_more_weight():
+    trace = walk(simulated(stepping([0.6, 0.3, 0.0], [1.2, 0.6, 0.0], 1500), 2), 1e-4)
+    result = impact(trace, {750: "guideline"})
+    text = str(result)
+    assert "- all choices became sharper: weights grew in proportion (a" in text
+    assert "stepped up" not in text
+    record = result.records()[0]
+    assert record["decisiveness_verdict"] == "clear"
+    assert record["one_factor"] > 0.8
+    assert record["decisiveness_ratio"] == pytest.approx(2.0, rel=0.25)
 
 
 @pytest.mark.parametrize("actions", [2, 4])

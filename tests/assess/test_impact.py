@@ -1,10 +1,12 @@
 """The change of signed weights around dated events."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.special import expit
 
 from icb_pymc.assess.impact import impact
 from icb_pymc.errors import InputError, InputWarning
@@ -87,6 +89,30 @@ def test_weights_are_in_log_odds_per_standard_deviation_and_per_unit_of_the_user
     assert (row["before"], row["after"], row["change"]) == pytest.approx((1.0, 3.0, 2.0))
     assert row["per_unit"] == pytest.approx(0.2)
     assert row["chosen_after"] == pytest.approx(1 / (1 + np.exp(-3.0)))
+
+
+def test_how_often_a_higher_candidate_is_chosen_is_averaged_over_the_noise_of_sampling():
+    trace = trace_of(constant([1, 0], [2, 0], spread=0.0), time=np.arange(40), alpha=4.0)
+    exact = {which: expit(weight) for which, weight in (("before", 1.0), ("after", 2.0))}
+    row = impact(trace, 20).table.loc[(0, "inr")]
+    assert {which: row[f"chosen_{which}"] for which in exact} == pytest.approx(exact)
+    # A standard deviation of rho of 0.3 is one of 4 x 0.3 log-odds.
+    noise = 1.2 * np.random.default_rng(0).standard_normal(1_000_000)
+    for stored in (0.09, [0.09, 0.0], [[0.09, 0.0], [0.0, 1.0]]):
+        trace.attrs["hyperparameters"] = json.dumps({"alpha": 4.0, "sampling_covariance": stored})
+        row = impact(trace, 20).table.loc[(0, "inr")]
+        assert row["chosen_before"] == pytest.approx(expit(1.0 + noise).mean(), abs=2e-3)
+        assert row["chosen_after"] == pytest.approx(expit(2.0 + noise).mean(), abs=2e-3)
+
+
+def test_a_sampling_covariance_that_was_learnt_is_counted_draw_by_draw():
+    trace = trace_of(constant([1, 0], [2, 0], spread=0.0, draws=2), time=np.arange(40))
+    learnt = xr.DataArray([[0.0, 4.0], [0.0, 4.0]], dims=("chain", "draw"))
+    posterior = group(trace, "posterior").assign(sampling_covariance=learnt)
+    row = impact(from_groups({"posterior": posterior, "constant_data": group(trace, "constant_data")}, trace.attrs), 20)
+    noise = 2.0 * np.random.default_rng(0).standard_normal(1_000_000)
+    expected = (expit(1.0) + expit(1.0 + noise).mean()) / 2
+    assert row.table.loc[(0, "inr"), "chosen_before"] == pytest.approx(expected, abs=2e-3)
 
 
 def test_a_change_of_sign_is_seen_though_importance_stays():

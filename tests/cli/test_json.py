@@ -85,7 +85,9 @@ def test_impact(printed, trace, trace_file):
     code, rows = printed("impact", trace_file, "--event", "2002-06-01=rule", *windows)
     assert code == 0
     assert [row["feature"] for row in rows] == features
+    promised = {"feature", "event", "before", "after", "change", "lower", "upper", "probability", "importance_change"}
     for row in rows:
+        assert promised | {"verdict", "account", "decisiveness_ratio", "decisiveness_verdict"} <= set(row)
         assert row["event"].startswith("2002-06-01")
         assert row["lower"] <= row["change"] <= row["upper"]
         assert row["change"] == pytest.approx(row["after"] - row["before"])
@@ -123,6 +125,7 @@ def test_fit(printed, dated_decisions, tmp_path):
     code, result = printed("fit", "nb_icb", str(tmp_path / "log.nc"), *short, "-o", output)
     assert (code, result["output"], result["kernel"], result["draws"]) == (0, output, "engine", 30)
     assert isinstance(result["converged"], bool)
+    assert isinstance(result["worse_than_unchanging"], bool)
     assert [row["feature"] for row in result["features"]] == list(dated_decisions["feature"].values)
     assert {"weight_at_2001_01_01", "importance_at_2001_01_01"} <= set(result["features"][0])
 

@@ -1,0 +1,172 @@
+"""The models behind the accounts of an event: weights that stand still, drift, step, or become sharper by one factor.
+
+All are state spaces for `icb_pymc.kernels`, in log-odds per typical difference between two candidates
+(`contrast_spread`), so that the same priors fit features of any scale. Their evidence is computed by Laplace's method.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from scipy.special import logsumexp
+
+from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.declare.log_odds import WEIGHT_SD
+from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
+from icb_pymc.kernels.metropolis import choice_contrasts
+from icb_pymc.kernels.mode import find_mode
+from icb_pymc.kernels.state_space import StateSpace
+
+# The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
+# default, in the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
+SCALES = np.geomspace(0.05, 3.0, 7)
+# Standard deviation of the logarithm of the factor by which all weights are multiplied: log 2.
+FACTOR_SD = 0.7
+# Its values that are averaged over, in posterior standard deviations around its mean, and how often these are improved.
+FACTOR_NODES, MOST_ROUNDS = np.linspace(-3.5, 3.5, 9), 10
+
+
+class Cell(NamedTuple):
+    """One value of the scales, or of the factor, that a step is averaged over.
+
+    Attributes
+    ----------
+    movement, step : float
+        Scales of the drift over the whole window, and of the step of each weight by itself.
+    log_factor : float
+        Logarithm of the factor that multiplies all weights from the event on.
+    width : float
+        Of the interval of `log_factor` that this value stands for; zero if there is no factor.
+    log_joint : float
+        Logarithm of the evidence times the prior probability of the cell.
+    """
+
+    movement: float
+    step: float
+    log_factor: float
+    width: float
+    log_joint: float
+
+
+def unchanging_space(decisions: xr.Dataset) -> StateSpace:
+    """The state space of weights that stand still, in log-odds per typical difference between two candidates."""
+    available, chosen = decisions["available"].values.astype(bool), decisions["chosen"].values
+    contrasts = choice_contrasts(decisions["context"].values / contrast_spread(decisions), available, chosen, 1.0)
+    k = decisions.sizes["feature"]
+    return StateSpace(
+        start_mean=np.zeros(k),
+        start_root=WEIGHT_SD * np.eye(k),
+        decay=np.empty((0, k)),
+        left=np.empty((1, 0, k)),
+        right=np.empty((1, 0, k)),
+        drift=np.zeros((1, k)),
+        move_scale=np.zeros(max(len(chosen) - 1, 1)),
+        move_root=np.eye(k)[None],
+        first=contrasts.first,
+        offset=np.zeros(len(contrasts.values)),
+        state_loading=contrasts.values,
+        sampling_loading=np.zeros((len(contrasts.values), 0)),
+    )
+
+
+def changing_space(space: StateSpace, at: int, movement: float, step: float, log_factor: float = 0.0) -> StateSpace:
+    """With drift of this scale over the whole log, a step of this scale before decision `at`, and sharper from then on.
+
+    Weights c w_t with a factor c are the same as weights w_t of contrasts that are c times as large.
+    """
+    square = np.full(len(space.move_scale), movement**2 / len(space.move_scale))
+    square[at - 1] += step**2
+    loading = space.state_loading
+    if log_factor != 0.0:
+        loading = loading.copy()
+        loading[space.first[at] :] *= np.exp(log_factor)
+    return space._replace(move_scale=np.sqrt(square), state_loading=loading)
+
+
+def log_scale_prior(prior_scale: float = 1.0) -> np.ndarray:
+    """Logarithms of the prior probabilities of `SCALES`: half-normal, times their spacing on the log scale."""
+    density = -0.5 * (SCALES / prior_scale) ** 2 + np.log(SCALES)
+    return density - logsumexp(density)
+
+
+class Evidence:
+    """Log evidence of one log under scales and a factor; each search for a mode starts from the last.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    at : int
+        Position of the first decision after the event.
+    prior_scale : float
+        By which the standard deviations of all these priors are multiplied.
+    """
+
+    def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0) -> None:
+        self.space, self.at = unchanging_space(decisions), at
+        self._prior_scale, self._factor_sd = prior_scale, prior_scale * FACTOR_SD
+        self._multipliers: np.ndarray | None = None
+        # Where the posterior of the logarithm of the factor is: the prior, to begin with.
+        self._factor = (0.0, self._factor_sd)
+
+    def __call__(self, movement: float, step: float, log_factor: float = 0.0) -> float:
+        mode = find_mode(changing_space(self.space, self.at, movement, step, log_factor), self._multipliers)
+        self._multipliers = mode.multipliers
+        return mode.log_evidence
+
+    def own_steps(self, movement: float) -> Iterator[Cell]:
+        """Steps of each weight by itself, given the scale of the drift."""
+        for scale, log_prior in zip(SCALES, log_scale_prior(self._prior_scale), strict=True):
+            yield Cell(movement, scale, 0.0, 0.0, self(movement, scale) + log_prior)
+
+    def one_factor(self, movement: float) -> Iterator[Cell]:
+        """One factor for all weights, given the scale of the drift: nodes of an even rule that covers its posterior."""
+
+        def joint(log_factor: float) -> float:
+            density = -0.5 * (log_factor / self._factor_sd) ** 2 - np.log(self._factor_sd * np.sqrt(2 * np.pi))
+            return float(self(movement, 0.0, log_factor) + density)
+
+        for _ in range(MOST_ROUNDS):
+            centre, spread = self._factor
+            nodes = centre + spread * FACTOR_NODES
+            values = np.array([joint(float(node)) for node in nodes])
+            weight = np.exp(values - logsumexp(values))
+            mean = float(weight @ nodes)
+            sd = float(np.sqrt(weight @ (nodes - mean) ** 2))
+            # The nodes of one scale of the drift serve for the next, if they still cover the posterior.
+            self._factor = mean, float(np.clip(sd, spread / 3, min(3 * spread, self._factor_sd)))
+            if abs(mean - centre) < 0.5 * spread and 0.75 < sd / spread < 1.3:
+                break
+        width = spread * float(FACTOR_NODES[1] - FACTOR_NODES[0])
+        for node, value in zip(nodes, values, strict=True):
+            yield Cell(movement, 0.0, float(node), width, float(value) + np.log(width))
+
+
+def log_sum(cells: list[Cell]) -> float:
+    """Logarithm of the evidence of all cells together."""
+    return float(logsumexp([cell.log_joint for cell in cells]))
+
+
+def draw_cells(space: StateSpace, cells: list[Cell], at: int, draws: int, seed: int) -> dict[str, np.ndarray]:
+    """Draws (draw, feature) of the weights, averaged over the cells: the means `before` and `after` the event, and the
+    weights just before and after it, `step_from` and `step_to`.
+    """
+    rng = np.random.Generator(np.random.SFC64(seed))
+    log_joint = np.array([cell.log_joint for cell in cells])
+    number = rng.multinomial(draws, np.exp(log_joint - logsumexp(log_joint)))
+    drawn: dict[str, list[np.ndarray]] = {"step_from": [], "step_to": [], "before": [], "after": []}
+    for cell, times in zip(cells, number, strict=True):
+        if times == 0:
+            continue
+        moving = changing_space(space, at, cell.movement, cell.step, cell.log_factor)
+        reference = make_reference(moving, find_mode(moving).data)
+        for _ in range(times):
+            around = draw_centred_noise(reference, fresh_noise(reference, rng))
+            start = WEIGHT_SD * (around.start + reference.noise.start)
+            moves = moving.move_scale[:, None] * (around.move + reference.noise.move)
+            path = np.cumsum(np.vstack([start, moves]), axis=0)
+            # A node stands for its interval, so that the factor is not a number of a few values.
+            path[at:] *= np.exp(cell.log_factor + cell.width * (rng.random() - 0.5))
+            for name, value in zip(drawn, (path[at - 1], path[at], path[:at].mean(0), path[at:].mean(0)), strict=True):
+                drawn[name].append(value)
+    return {name: np.array(values) for name, values in drawn.items()}
