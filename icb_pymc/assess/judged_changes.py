@@ -77,7 +77,7 @@ def judged_changes(trace: InferenceData, result: Impact, position: int) -> pd.Da
         }
         if not sudden and not difference["two_valued"]:
             # That of the model of the trace, which may choose with noise of its own.
-            rows[name] |= {which: float(impact_rows[which][name]) for which in ("chosen_before", "chosen_after")}
+            rows[name] |= {which: float(impact_rows[which][str(name)]) for which in ("chosen_before", "chosen_after")}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
 
 
