@@ -84,6 +84,30 @@ def add_events(parser: argparse.ArgumentParser, meaning: str) -> None:
     )
 
 
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what to ask about events: which features, in which windows, and what matters."""
+    parser.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask about this feature only; may be repeated (default: all)",
+    )
+    lengths = "like 2y, 24M, 8W or 730D, or a number if the decisions are numbered"
+    parser.add_argument(
+        "--before", metavar="LENGTH", help=f"window before the event, {lengths} (default: to the event before)"
+    )
+    parser.add_argument(
+        "--after", metavar="LENGTH", help=f"window after the event, {lengths} (default: to the event after)"
+    )
+    parser.add_argument(
+        "--matters",
+        type=float,
+        metavar="CHANGE",
+        help="changes of less than this, in log-odds per standard deviation, are not relevant",
+    )
+
+
 def given_events(options: argparse.Namespace) -> dict[str, str]:
     """The events given with ``--event``: labels by time; a time alone has an empty label."""
     return {time: label for time, _, label in (text.partition("=") for text in options.event)}

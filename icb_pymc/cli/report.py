@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from icb_pymc.cli.options import add_events, add_verb, check_output, given_events, named_traces, say
+from icb_pymc.cli.options import add_events, add_question, add_verb, check_output, given_events, named_traces, say
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,26 +18,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("trace", help="netCDF file written by `icb fit`")
     parser.add_argument("others", nargs="*", metavar="more.nc", help="fits of other models to the same decisions")
     add_events(parser, "the event: a date such as 2002-02-27, or a number if the decisions are numbered")
-    parser.add_argument(
-        "--feature",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="ask about this feature only; may be repeated (default: all)",
-    )
-    lengths = "like 2y, 24M, 8W or 730D, or a number if the decisions are numbered"
-    parser.add_argument(
-        "--before", metavar="LENGTH", help=f"window before the event, {lengths} (default: to the event before)"
-    )
-    parser.add_argument(
-        "--after", metavar="LENGTH", help=f"window after the event, {lengths} (default: to the event after)"
-    )
-    parser.add_argument(
-        "--matters",
-        type=float,
-        metavar="CHANGE",
-        help="changes of less than this, in log-odds per standard deviation, are not relevant",
-    )
+    add_question(parser)
     parser.add_argument(
         "--example",
         action="append",

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import xarray as xr
 from helpers.made_traces import made_trace
 
 import icb_pymc
@@ -254,7 +255,7 @@ def test_agents_that_deviate_from_a_trend_have_a_panel_each():
 
 def test_sessions_are_drawn():
     trace = made_trace()
-    trace["constant_data"]["session"] = ("time", np.repeat(np.arange(4), 100))
+    trace["constant_data"]["session"] = xr.DataArray(np.repeat(np.arange(4), 100), dims="time")
     report = icb_pymc.report(trace, quick=True)
     assert sessions_of(report.findings) == [101, 201, 301]
     assert 'class="session"' in report.html
