@@ -98,15 +98,15 @@ class Evidence:
     at : int
         Position of the first decision after the event.
     prior_scale : float
-        Standard deviation of the half-normal prior of the scale of a step.
+        By which the standard deviations of all these priors are multiplied.
     """
 
     def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0) -> None:
         self.space, self.at = unchanging_space(decisions), at
-        self._log_prior = log_scale_prior(prior_scale)
+        self._prior_scale, self._factor_sd = prior_scale, prior_scale * FACTOR_SD
         self._multipliers: np.ndarray | None = None
         # Where the posterior of the logarithm of the factor is: the prior, to begin with.
-        self._factor = (0.0, FACTOR_SD)
+        self._factor = (0.0, self._factor_sd)
 
     def __call__(self, movement: float, step: float, log_factor: float = 0.0) -> float:
         mode = find_mode(changing_space(self.space, self.at, movement, step, log_factor), self._multipliers)
@@ -115,14 +115,14 @@ class Evidence:
 
     def own_steps(self, movement: float) -> Iterator[Cell]:
         """Steps of each weight by itself, given the scale of the drift."""
-        for scale, log_prior in zip(SCALES, self._log_prior, strict=True):
+        for scale, log_prior in zip(SCALES, log_scale_prior(self._prior_scale), strict=True):
             yield Cell(movement, scale, 0.0, 0.0, self(movement, scale) + log_prior)
 
     def one_factor(self, movement: float) -> Iterator[Cell]:
         """One factor for all weights, given the scale of the drift: nodes of an even rule that covers its posterior."""
 
         def joint(log_factor: float) -> float:
-            density = -0.5 * (log_factor / FACTOR_SD) ** 2 - np.log(FACTOR_SD * np.sqrt(2 * np.pi))
+            density = -0.5 * (log_factor / self._factor_sd) ** 2 - np.log(self._factor_sd * np.sqrt(2 * np.pi))
             return float(self(movement, 0.0, log_factor) + density)
 
         for _ in range(MOST_ROUNDS):
@@ -133,7 +133,7 @@ class Evidence:
             mean = float(weight @ nodes)
             sd = float(np.sqrt(weight @ (nodes - mean) ** 2))
             # The nodes of one scale of the drift serve for the next, if they still cover the posterior.
-            self._factor = mean, float(np.clip(sd, spread / 3, min(3 * spread, FACTOR_SD)))
+            self._factor = mean, float(np.clip(sd, spread / 3, min(3 * spread, self._factor_sd)))
             if abs(mean - centre) < 0.5 * spread and 0.75 < sd / spread < 1.3:
                 break
         width = spread * float(FACTOR_NODES[1] - FACTOR_NODES[0])

@@ -115,7 +115,8 @@ def compare_accounts(
         At how many dates where nothing happened to ask the same question. They are evenly spaced, and each is judged
         only by decisions on its own side of the event.
     prior_scale : float
-        Standard deviation of the half-normal priors of the scales of the step and of the drift.
+        Standard deviation of the half-normal priors of the scales of the step and of the drift; that of the logarithm
+        of the factor is in proportion.
     draws : int
         Draws of the step.
     random_seed : int

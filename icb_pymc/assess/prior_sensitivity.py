@@ -8,7 +8,7 @@ import pandas as pd
 from rich.progress import track
 
 from icb_pymc.assess.accounts import LEAST_DECISIONS, compare_accounts, verdict_on
-from icb_pymc.assess.impact import Event
+from icb_pymc.assess.event_windows import Event
 from icb_pymc.assess.wording import probability_of_direction
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.assess.impact import Event
+from icb_pymc.assess.event_windows import Event
 from icb_pymc.assess.weights import log_odds_weights
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import central_band

@@ -15,14 +15,15 @@ from icb_pymc.assess.changes import Changes, changes
 from icb_pymc.assess.comparison import compare
 from icb_pymc.assess.convergence_verdict import NO_POSTERIOR
 from icb_pymc.assess.diagnosis import Diagnosis, diagnose
+from icb_pymc.assess.event_windows import Event, known_features
 from icb_pymc.assess.example_choices import ExampleChoice, example_choices
-from icb_pymc.assess.impact import Event, Impact, impact, known_features
+from icb_pymc.assess.impact import Impact, impact
 from icb_pymc.assess.judged_changes import judged_changes, mean_weights, weights_around
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.assess.prior_sensitivity import prior_sensitivity
 from icb_pymc.assess.smoothing import SpreadOfChange, spread_of_change
 from icb_pymc.assess.weights import alpha_of, feature_sd, log_odds_weights
-from icb_pymc.assess.wording import COMMON
+from icb_pymc.assess.wording import is_all_sharper
 from icb_pymc.data.collinearity import CollinearPair, collinear_pairs
 from icb_pymc.data.deciders import agents_of
 from icb_pymc.errors import InputError, InputWarning
@@ -212,14 +213,14 @@ def grade_of_event(rows: pd.DataFrame, decisiveness: Mapping[str, Any], unreliab
     rows : DataFrame
         With the column `verdict`.
     decisiveness : mapping
-        With `verdict`, and `common`, the share of all changes that is one common factor.
+        With `verdict`, and `one_factor`, the probability that one factor multiplied all weights.
     unreliable : bool
 
     Examples
     --------
     >>> rows = pd.DataFrame({"verdict": ["probable", "not clear"]})
-    >>> sharper = {"verdict": "clear", "common": 0.9}
-    >>> grade_of_event(rows, {"verdict": "not clear", "common": 0.2}, False), grade_of_event(rows, sharper, False)
+    >>> sharper = {"verdict": "clear", "one_factor": 0.9}
+    >>> grade_of_event(rows, {"verdict": "not clear", "one_factor": 0.2}, False), grade_of_event(rows, sharper, False)
     ('probable', 'clear')
     >>> grade_of_event(rows, sharper, True)
     'do not rely on it'
@@ -228,7 +229,7 @@ def grade_of_event(rows: pd.DataFrame, decisiveness: Mapping[str, Any], unreliab
         return "do not rely on it"
     verdicts = [*rows["verdict"]]
     # Decisiveness that changed while no weight surely did, and by no common factor, is a mixture of small changes.
-    if decisiveness["common"] >= COMMON:
+    if is_all_sharper(decisiveness):
         verdicts.append(decisiveness["verdict"])
     for grade in ("clear", "probable"):
         if grade in verdicts:

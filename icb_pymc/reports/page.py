@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.assess.wording import format_probability
+from icb_pymc.assess.wording import format_probability, is_all_sharper
 from icb_pymc.reports import charts, methods
 from icb_pymc.reports import wording as say
 from icb_pymc.reports.checks import checks_of
@@ -91,7 +91,7 @@ def answer_sentences(findings: Findings, found: EventFinding, names: Names) -> t
         return headline, [f"{reason[0].upper()}{reason[1:]}." for reason in findings.reasons]
     claimed = {name: row for name, row in rows.items() if row["verdict"] in ("clear", "probable")}
     sentences = []
-    if say.is_common(found.decisiveness):
+    if is_all_sharper(found.decisiveness):
         sentences.append(say.say_decisiveness(found.decisiveness, findings.ci_prob))
         sentences.append(say.say_timing(accounts, True))
     elif claimed:

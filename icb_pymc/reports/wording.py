@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.assess.wording import COMMON, format_probability
+from icb_pymc.assess.wording import format_probability, is_all_sharper
 
 GRADES = {
     "clear": "Clear",
@@ -189,11 +189,6 @@ def say_share(share: float) -> str:
     return "under 1%" if share < 0.005 else f"{share:.0%}"
 
 
-def is_common(decisiveness: Mapping[str, Any]) -> bool:
-    """Whether what changed is that all choices became sharper, or less sharp, and little else."""
-    return decisiveness["verdict"] in ("clear", "probable") and decisiveness["common"] >= COMMON
-
-
 def headline(
     event: str,
     grade: str,
@@ -219,17 +214,17 @@ def headline(
     Examples
     --------
     >>> row = {"before": 2.0, "after": 0.5, "change": -1.5, "counted_before": 1, "counted_after": 1, "verdict": "clear"}
-    >>> dull = {"verdict": "not clear", "ratio": 1.0, "common": 0.0}
+    >>> dull = {"verdict": "not clear", "ratio": 1.0, "one_factor": 0.1}
     >>> headline("the guideline", "clear", {"price": row}, dull, None)
     'After the guideline, price counted less.'
     >>> headline("the guideline", "clear", {"price": row}, dull, {"step": 0.1, "drift": 0.9, "no change": 0.0})
     'Gradually, not at once at the guideline, price counted less.'
-    >>> headline("the guideline", "clear", {"price": row}, {"verdict": "clear", "ratio": 2.0, "common": 0.9}, None)
+    >>> headline("the guideline", "clear", {"price": row}, {"verdict": "clear", "ratio": 2.0, "one_factor": 0.9}, None)
     'After the guideline, all choices became sharper: the same differences between candidates decided more.'
     """
     if grade == "do not rely on it":
         return f"This report cannot say what changed around {event}."
-    if is_common(decisiveness):
+    if is_all_sharper(decisiveness):
         probably = "probably " if decisiveness["verdict"] == "probable" else ""
         sharper, more = ("sharper", "more") if decisiveness["ratio"] > 1 else ("less sharp", "less")
         return (
@@ -262,23 +257,29 @@ def _opening(event: str, accounts: Mapping[str, float] | None) -> str:
 
 
 def say_decisiveness(row: Mapping[str, Any], ci_prob: float) -> str:
-    """Whether choices became sharper as a whole.
+    """Whether choices became sharper as a whole, and whether that is all that changed.
 
     Examples
     --------
-    >>> row = {"ratio": 2.0, "lower": 1.6, "upper": 2.5, "probability": 0.999, "common": 0.95, "verdict": "clear"}
+    >>> row = {"ratio": 2.0, "lower": 1.6, "upper": 2.5, "probability": 0.999, "one_factor": 0.95, "verdict": "clear"}
     >>> print(say_decisiveness(row, 0.9))
-    Overall decisiveness rose by a factor of 2.00 (90% interval 1.60 to 2.50; probability of a rise 99.9%); one common
-    factor accounts for 95% of the changes of all weights.
+    Overall decisiveness rose by a factor of 2.00 (90% interval 1.60 to 2.50; probability of a rise 99.9%). That one
+    factor multiplied all weights, and none changed by itself, has a probability of 95.0%.
     """
     interval = f"{ci_prob:.0%} interval {row['lower']:.2f} to {row['upper']:.2f}"
     if row["verdict"] not in ("clear", "probable"):
         return f"Overall decisiveness shows no clear change (a factor of {row['ratio']:.2f}, {interval})."
     rose, rise = ("rose", "rise") if row["ratio"] > 1 else ("fell", "fall")
-    return (
+    sentence = (
         f"Overall decisiveness {rose} by a factor of {row['ratio']:.2f} ({interval}; probability of a {rise} "
-        f"{format_probability(row['probability'])}); one common factor accounts for {max(row['common'], 0):.0%} of "
-        "the changes of all weights."
+        f"{format_probability(row['probability'])})."
+    )
+    # Too few decisions on one side to compare.
+    if np.isnan(row["one_factor"]):
+        return sentence
+    chance = format_probability(row["one_factor"])
+    return (
+        f"{sentence} That one factor multiplied all weights, and none changed by itself, has a probability of {chance}."
     )
 
 

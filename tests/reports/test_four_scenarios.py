@@ -22,7 +22,7 @@ RIGHT = {
 def scenarios():
     """The weights of the example, and its function that simulates them."""
     text = EXAMPLE.read_text(encoding="utf-8")
-    names: dict = {}
+    names: dict = {"__file__": str(EXAMPLE), "__name__": "four_scenarios"}
     exec(compile(text[: text.index("# %% NB-ICB")], str(EXAMPLE), "exec"), names)
     return names
 

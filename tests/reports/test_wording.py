@@ -7,7 +7,7 @@ import pytest
 
 from icb_pymc.reports import charts, findings, names, svg, wording
 
-DULL = {"verdict": "not clear", "ratio": 1.0, "common": 0.1, "lower": 0.9, "upper": 1.1, "probability": 0.6}
+DULL = {"verdict": "not clear", "ratio": 1.0, "one_factor": 0.1, "lower": 0.9, "upper": 1.1, "probability": 0.6}
 
 
 def row(before, after, verdict="clear", counted=(None, None)):
@@ -70,7 +70,7 @@ def test_features_without_a_claim_are_not_in_the_headline():
 
 
 def test_a_common_factor_is_the_headline_though_single_weights_changed_too():
-    sharper = {"verdict": "clear", "ratio": 0.5, "common": 0.9}
+    sharper = {"verdict": "clear", "ratio": 0.5, "one_factor": 0.9}
     text = wording.headline("it", "clear", {"a": row(2.0, 1.0)}, sharper, None)
     assert text == "After it, all choices became less sharp: the same differences between candidates decided less."
 
