@@ -185,7 +185,7 @@ def impact(
     >>> trace = icb_pymc.open_trace("nb-icb-stepping")
     >>> result = icb_pymc.impact(trace, {250: "guideline"}, before=200, after=200, ci_prob=0.9)
     >>> result.table.loc[(0, "age"), ["before", "after", "change"]].astype(float).round(2).tolist()
-    [-2.84, -3.66, -0.82]
+    [-2.79, -3.59, -0.81]
     """
     ci_prob = checked_ci_prob(ci_prob)
     if matters is not None and not matters > 0:

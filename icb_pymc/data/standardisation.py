@@ -203,10 +203,10 @@ def in_user_units(weights: xr.DataArray, decisions: xr.Dataset) -> xr.DataArray:
     >>> decisions = icb_pymc.from_arrays(context, [0, 1], features=["age", "inr"])
     >>> standardised = icb_pymc.standardise(decisions)
     >>> standardised["feature_scale"].values.round(3)
-    array([7.071, 1.225])
+    array([7.071, 1.581])
     >>> weights = xr.DataArray([0.7, -0.3], coords={"feature": ["age", "inr"]})
     >>> icb_pymc.in_user_units(weights, standardised).values.round(3)
-    array([ 0.099, -0.245])
+    array([ 0.099, -0.19 ])
     """
     scale = decisions.get("feature_scale")
     return weights if scale is None else weights / scale.assign_coords(feature=weights["feature"])

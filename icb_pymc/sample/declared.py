@@ -7,6 +7,8 @@ import pymc as pm
 from icb_pymc.data.schema import MODEL_DIMS
 from icb_pymc.errors import InputError
 
+NO_CHOICES = "there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`."
+
 
 def not_a_model(value: Any) -> str:
     """What is wrong with a function of decisions that returned this instead of a model.
@@ -36,7 +38,7 @@ def shape_problems(model: pm.Model) -> list[str]:
                 actual = f"has dims {dims}" if dims else "has no dims"
                 problems.append(f"`{name}` {actual}, expected {expected}.")
     if "chosen" not in model.named_vars:
-        problems.append("there is no `chosen`: declare how choices are made, by `learn`, `follow` or `choose`.")
+        problems.append(NO_CHOICES)
     if not {"belief", "rho_env"} & set(model.named_vars):
         problems.append("there is neither `belief` nor `rho_env`: name what the model estimates, by pm.Deterministic.")
     return problems
@@ -62,6 +64,9 @@ def check_declared(model: Any, name: str) -> pm.Model:
         If it is no model, or does not name what the suite reads.
     """
     problems = shape_problems(model) if isinstance(model, pm.Model) else [not_a_model(model)]
+    # A model may also learn from choices by way of something else, as T-REX does by rankings.
+    if problems == [NO_CHOICES] and (model.observed_RVs or model.potentials):
+        problems = []
     if problems:
         raise InputError(f"the model '{name}' cannot be fitted: {problems[0]}")
     return model

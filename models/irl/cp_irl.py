@@ -18,7 +18,7 @@ HINDSIGHT = "its change points are computed from all choices, including later on
 def cp_irl(
     decisions: xr.Dataset,
     *,
-    segments: Any = 5,
+    segments: int | None = 5,
     length: Any = 10,
     alpha: Any = 1.0,
     prior: str = "gaussian",

@@ -11,7 +11,8 @@ from icb_pymc.errors import InputError
 from icb_pymc.results.posterior import decisions_in
 
 DECISIONS = decisions_in(made_trace(steps=200, draws=2))
-SD = DECISIONS["context"].std(("time", "action")).values
+# Within decisions: of two candidates, the difference divided by the root of two.
+SD = np.sqrt((DECISIONS["context"].diff("action").squeeze("action") ** 2).mean("time") / 2).values
 OLD, NEW = np.array([[1.0, 0.0, 0.0]]), np.array([[-1.0, 0.5, 0.0]])
 
 

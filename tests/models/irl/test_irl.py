@@ -110,7 +110,7 @@ def test_the_baseline_is_minus_one_kth_and_estimates_nothing(decisions):
 
 
 def test_b_irl_estimates_both_the_reward_and_a_constant_belief(decisions):
-    posterior = group(fit("b_irl", decisions, **SHORT), "posterior")
+    posterior = group(fit("b_irl", decisions, dtype="float64", **SHORT), "posterior")
     assert posterior["rho_env"].dims == ("chain", "draw", "feature")
     for t in range(STEPS):
         np.testing.assert_array_equal(posterior["belief"][:, :, t], posterior["rho_env"])
