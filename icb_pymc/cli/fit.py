@@ -1,6 +1,8 @@
 """`icb fit`: fit a model to decisions."""
 
 import argparse
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -131,26 +133,28 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.results.traces import write_trace
     from icb_pymc.sample.fitting import fit
 
-    trace = fit(
-        options.model,
-        decisions,
-        draws=options.draws,
-        tune=options.tune,
-        chains=options.chains,
-        cores=options.cores,
-        sweeps=options.sweeps,
-        seed=options.seed,
-        preset=options.preset,
-        kernel=options.kernel,
-        method=options.method,
-        iterations=options.iterations,
-        learn=options.learn,
-        keep_latents=options.keep_latents,
-        every=options.every,
-        dtype=options.dtype,
-        log_likelihood=options.log_likelihood,
-        hyperparameters=given,
-    )
+    # Results go to the standard output, PyMC's progress beside them.
+    with redirect_stdout(sys.stderr):
+        trace = fit(
+            options.model,
+            decisions,
+            draws=options.draws,
+            tune=options.tune,
+            chains=options.chains,
+            cores=options.cores,
+            sweeps=options.sweeps,
+            seed=options.seed,
+            preset=options.preset,
+            kernel=options.kernel,
+            method=options.method,
+            iterations=options.iterations,
+            learn=options.learn,
+            keep_latents=options.keep_latents,
+            every=options.every,
+            dtype=options.dtype,
+            log_likelihood=options.log_likelihood,
+            hyperparameters=given,
+        )
     if trace.attrs["interrupted"]:
         raise KeyboardInterrupt
     write_trace(trace, options.output)

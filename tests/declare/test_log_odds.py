@@ -107,7 +107,7 @@ def test_without_information_many_scales_keep_their_prior():
     model = nb_icb(decisions, total_movement=pm.LogNormal.dist(0.3, 0.7, shape=4), start_scale=pm.LogNormal.dist(-1, 1))
     with model:
         (step,) = engine_step(model, with_rho=False)
-    step.set_rng(np.random.default_rng(4))
+    step.rng = np.random.default_rng(4)
     point, path = model.initial_point(), []
     for i in range(12_000):
         if i == 2000:
