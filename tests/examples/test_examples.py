@@ -51,7 +51,7 @@ def test_the_script_of_an_example_runs(name, capsys):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("harder_benchmark", ["--seeds", "2", "--steps", "20", "30"]),
+        ("harder_benchmark", ["--seeds", "2", "--steps", "60", "70"]),
         ("logs_of_any_length", ["--steps", "20", "--logs", "2"]),
     ],
 )
