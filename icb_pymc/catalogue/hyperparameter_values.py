@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from icb_pymc.data.decisions import LARGEST
 from icb_pymc.errors import InputError
 
-# Beyond this, products of weights and features overflow.
-LARGEST = 1e100
 # Hyperparameters that are called so, or whose names end so, are scales or variances in every model.
 NEVER_NEGATIVE = ("alpha", "sigma", "strength", "covariance", "scale", "movement")
 

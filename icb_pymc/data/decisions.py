@@ -18,6 +18,9 @@ from icb_pymc.errors import InputError, InputWarning
 # The unit of time that counts decisions.
 BY_DECISION = "decision"
 
+# Beyond this, products of weights and features overflow.
+LARGEST = 1e100
+
 
 def from_arrays(
     context: ArrayLike,
@@ -336,15 +339,16 @@ def _check_schema(dataset: xr.Dataset, source: str, required: Iterable[str]) -> 
 
 
 def _check_context(dataset: xr.Dataset, source: str) -> None:
-    bad = ~np.isfinite(dataset["context"].values) & dataset["available"].values[:, :, None]
+    # Of what is missing, the comparison is false.
+    bad = ~(np.abs(dataset["context"].values) <= LARGEST) & dataset["available"].values[:, :, None]
     if bad.any():
         step, action, feature = (int(i) for i in np.argwhere(bad)[0])
-        problem = "missing" if np.isnan(dataset["context"].values[step, action, feature]) else "infinite"
-        name = dataset["feature"].values[feature]
-        raise InputError(
-            f"{source}: feature '{name}' of candidate {action} at {_format_step(dataset, step)} is {problem}; "
-            "fill it in or drop the candidate."
-        )
+        value, name = dataset["context"].values[step, action, feature], dataset["feature"].values[feature]
+        where = f"{source}: feature '{name}' of candidate {action} at {_format_step(dataset, step)}"
+        if np.isfinite(value):
+            raise InputError(f"{where} is {value:g}, too large to compute with; give it in a larger unit.")
+        problem = "missing" if np.isnan(value) else "infinite"
+        raise InputError(f"{where} is {problem}; fill it in or drop the candidate.")
 
 
 def _check_chosen(dataset: xr.Dataset, source: str) -> None:
