@@ -49,7 +49,9 @@ def test_bad_arrays_are_refused_and_the_error_is_located(changes, sentence):
         two_decisions(**changes)
 
 
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "missing"), (np.inf, "infinite"), (-1e308, r"-1e\+308, too large")])
+@pytest.mark.parametrize(
+    ("value", "word"), [(np.nan, "missing"), (np.inf, "infinite"), (-1e308, r"-1e\+308, too large")]
+)
 def test_a_bad_feature_is_named(value, word):
     context = np.arange(12.0).reshape(2, 2, 3)
     context[1, 0, 2] = value
