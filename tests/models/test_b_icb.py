@@ -282,13 +282,18 @@ def test_the_engine_and_the_alternating_steps_agree_on_the_scale_of_rho_env():
 
 @pytest.mark.slow
 def test_intervals_of_rho_env_cover_it_although_neither_its_scale_nor_the_strength_is_known():
-    """Ninety components of agents that differ threefold in tau and tenfold in strength."""
+    """Ninety components of agents that differ fourfold in tau, from half to twice its prior median, and tenfold in s.
+
+    Beyond that they do not: with tau from two to five times the median the share was 0.77.
+    """
     covered = []
-    for seed, (spread, strength) in enumerate([(0.1, 2.0), (0.3, 2.0), (0.1, 20.0), (0.3, 20.0), (0.2, 6.0)] * 3):
+    agents = [(0.5, 2.0), (2.0, 2.0), (0.5, 20.0), (2.0, 20.0), (1.0, 6.0)]
+    for seed, (times_median, strength) in enumerate(agents * 3):
         arrivals = make_arrivals(150, 2, 6, seed=seed)
+        spread = times_median * SCALE[0] / (20.0 * contrast_spread(arrivals))
         arrivals["true_rho_env"] = ("feature", -1 / 6 + spread * np.random.default_rng(seed).standard_normal(6))
         log = simulate("sampling", arrivals=arrivals, seed=seed, hyperparameters={"strength": strength})
         given = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 6, "rho_env_mean": -1 / 6}
         trace = fit("b_icb", log, given, draws=400, tune=200, chains=1, seed=1, log_likelihood=False, progressbar=False)
         covered.append(coverage(trace, "rho_env", 0.9))
-    assert 0.8 < np.mean(covered) < 0.98
+    assert 0.8 < np.mean(covered) < 0.98, covered
