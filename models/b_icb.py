@@ -92,9 +92,10 @@ def b_icb(
     simulated learners whose s is 1, 10 or 100 and whose rho_env is 0.5, 1 or 2 times as far from its centre as the
     paper's, 90% intervals cover 89% of the weights where T = 500, from 80% to 98% by kind; where s is half of the log
     (T = 200) they cover 74%, as they are too narrow for distant rho_env, and where rho_env is two to five times as far
-    as the median of tau (T = 150), 77%. No prior of s is best for everything: for an agent that does not learn by equation 1 but changes at once, a narrower prior brings rho_env
-    closer to where it arrives, and a wider one follows its path better (examples/reward_and_strength.py). `fit`
-    adds two variables: ``share_learnt``, w_T averaged over directions, below about 0.8 of which rho_env is
+    as the median of tau (T = 150), 77%. No prior of s is best for everything: for an agent that does not learn by
+    equation 1 but changes at once, a narrower prior brings rho_env closer to where it arrives, and a wider one follows
+    its path better (examples/reward_and_strength.py). `fit` adds two variables: ``share_learnt``, w_T averaged over
+    directions, below about 0.8 of which rho_env is
     extrapolated; and ``final_belief``, the mean mu_{T+1} of the belief after the reward of the last decision (which no
     choice depends on, so that it is drawn from its prior).
 
