@@ -9,7 +9,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from icb_pymc.assess.metrics import relative_importance
-from icb_pymc.data.sessions import session_boundaries
 from icb_pymc.data.times import time_within
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
@@ -99,15 +98,6 @@ def draw_events(ax: Axes, events: Mapping[Any, str], labelled: bool) -> None:
             # Lines that pass behind the label must not make it illegible.
             behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
             ax.text(at, 0.98, f"{escape_math(label)} ", transform=above, bbox=behind, **style)
-
-
-def boundary_times(trace: InferenceData) -> np.ndarray:
-    """The times at which sessions begin, except for the first; none if sessions of several agents overlap."""
-    decisions = group(trace, "constant_data")
-    try:
-        return decisions["time"].values[session_boundaries(decisions)] if "session" in decisions else np.zeros(0)
-    except InputError:
-        return np.zeros(0)
 
 
 def draw_sessions(ax: Axes, times: np.ndarray) -> None:

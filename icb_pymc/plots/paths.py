@@ -8,7 +8,6 @@ import xarray as xr
 
 from icb_pymc.plots.common import (
     AnyFigure,
-    boundary_times,
     caption,
     draw_events,
     draw_sessions,
@@ -20,7 +19,7 @@ from icb_pymc.plots.common import (
     panel_grid,
 )
 from icb_pymc.results.inference_data import InferenceData
-from icb_pymc.results.posterior import central_band, checked_ci_prob
+from icb_pymc.results.posterior import boundary_times, central_band, checked_ci_prob
 
 SHARED_PANEL = 4
 

@@ -10,6 +10,7 @@ from icb_pymc.reports import charts
 from icb_pymc.reports import wording as say
 from icb_pymc.reports.findings import Findings
 from icb_pymc.reports.parts import Figure, Names, Table, marks_of
+from icb_pymc.results.posterior import boundary_times
 
 # Lines in one chart; more cannot be told apart.
 MOST_LINES = 4
@@ -98,11 +99,8 @@ def _describe_paths(paths: Sequence[charts.Path], time: np.ndarray) -> str:
 
 def sessions_of(findings: Findings) -> list[Any]:
     """Times at which a new session begins, if the log has sessions and few enough to draw."""
-    if "session" not in findings.decisions:
-        return []
-    session = findings.decisions["session"].values
-    starts = np.flatnonzero(session[1:] != session[:-1]) + 1
-    return list(findings.decisions["time"].values[starts]) if len(starts) <= MOST_SESSIONS else []
+    starts = boundary_times(findings.trace)
+    return list(starts) if len(starts) <= MOST_SESSIONS else []
 
 
 def _some(number: int, most: int) -> np.ndarray:

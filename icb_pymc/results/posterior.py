@@ -1,8 +1,9 @@
-"""Reading a trace: draws of a variable, its decisions, and true values and contexts at the times kept."""
+"""Reading a trace: draws of a variable, its decisions and sessions, and true values and contexts at the times kept."""
 
 import numpy as np
 import xarray as xr
 
+from icb_pymc.data.sessions import session_boundaries
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, default_ci_prob, group
 
@@ -80,3 +81,12 @@ def _positions_by_time(values: xr.DataArray, posterior: xr.DataArray) -> np.ndar
             "fit it again."
         )
     return first + np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
+
+
+def boundary_times(trace: InferenceData) -> np.ndarray:
+    """The times at which sessions begin, except for the first; none if sessions of several agents overlap."""
+    decisions = group(trace, "constant_data")
+    try:
+        return decisions["time"].values[session_boundaries(decisions)] if "session" in decisions else np.zeros(0)
+    except InputError:
+        return np.zeros(0)
