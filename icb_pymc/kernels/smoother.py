@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from icb_pymc.kernels.blocked_recursions import NEIGHBOURS, backward_pass, forward_pass, neighbour_couplings
 from icb_pymc.kernels.metropolis import REORDER_SUMS
 from icb_pymc.kernels.pseudo_data import PseudoData
-from icb_pymc.kernels.state_space import StateSpace, apply_transition, time_index
+from icb_pymc.kernels.state_space import Integers, StateSpace, apply_transition, time_index
 
 Floats = NDArray[np.float64]
+
+# A product of two numbers between these is far from the limits of a double.
+_SMALL, _LARGE = 1e-100, 1e100
 
 
 class SmootherGains(NamedTuple):
@@ -73,86 +76,89 @@ def _covariance_recursion(
     innovation_precision: Floats,
 ) -> float:
     """Fill the arrays of `SmootherGains`, and ``noise_variance`` (N,) with D; returns log det(K + V)."""
-    T, d = space.first.size - 1, space.state_loading.shape[1]
-    # Only the lower triangles of symmetric matrices are stored.
+    # Arrays are taken out of the tuple once: a function that is called for every t would copy all of it.
+    first, decay, left, right = space.first, space.decay, space.left, space.right
+    move_scale, move_root = space.move_scale, space.move_root
+    T, d = first.size - 1, state_loading.shape[1]
+    has_transition = decay.shape[0] > 0 or left.shape[1] > 0
+    state_loading[:] = space.state_loading
+    for row in range(noise_variance.size):
+        noise_variance[row] = data.variance[row]
+    _decorrelate_noise(
+        first, data.common_variance, space.sampling_loading, noise_factor, noise_variance, state_loading
+    )
+    # Symmetric matrices are stored whole: loops over contiguous rows of equal length use vector instructions.
     covariance, move_covariance = np.zeros((d, d)), np.zeros((d, d))
-    cross_covariance, loading = np.empty(d), np.empty(d)
-    moved = np.empty((space.left.shape[1], d))
+    cross_covariance, other, moved = np.empty(d), np.empty(d), np.empty((left.shape[1], d))
     _add_crossproduct(space.start_root.T, covariance)
-    log_determinant = 0.0
+    log_determinant, product = 0.0, 1.0
     for t in range(T):
-        _decorrelate_noise(space, data, t, noise_factor, noise_variance, state_loading)
-        for row in range(space.first[t], space.first[t + 1]):
-            for i in range(d):
-                loading[i] = state_loading[row, i]
-            _symmetric_product(covariance, loading, cross_covariance)
+        for row in range(first[t], first[t + 1]):
             innovation_variance = noise_variance[row]
             for i in range(d):
-                innovation_variance += cross_covariance[i] * loading[i]
-            innovation_precision[row] = 1.0 / innovation_variance
-            log_determinant += np.log(innovation_variance)
+                value = 0.0
+                for j in range(d):
+                    value += covariance[i, j] * state_loading[row, j]
+                cross_covariance[i] = value
+                innovation_variance += value * state_loading[row, i]
+            precision = 1.0 / innovation_variance
+            innovation_precision[row] = precision
+            # One logarithm is taken for many rows, unless their product could leave the range of a double.
+            if not _SMALL < innovation_variance < _LARGE:
+                log_determinant += np.log(innovation_variance)
+            else:
+                product *= innovation_variance
+                if not _SMALL < product < _LARGE:
+                    log_determinant += np.log(product)
+                    product = 1.0
+            root_precision = np.sqrt(precision)
             for i in range(d):
-                gain = cross_covariance[i] / innovation_variance
-                kalman_gain[row, i] = gain
-                for j in range(i + 1):
-                    covariance[i, j] -= gain * cross_covariance[j]
+                kalman_gain[row, i] = precision * cross_covariance[i]
+                # Scaled like this the update is symmetric to the last digit.
+                cross_covariance[i] *= root_precision
+            for i in range(d):
+                for j in range(d):
+                    covariance[i, j] -= cross_covariance[i] * cross_covariance[j]
         if t < T - 1:
-            s, g = time_index(t, space.move_scale), time_index(t, space.move_root)
+            s, g = time_index(t, move_scale), time_index(t, move_root)
             if g == t or t == 0:
                 move_covariance[:] = 0.0
-                _add_crossproduct(space.move_root[g], move_covariance)
-            _transition_covariance(
-                space.decay, space.left, space.right, t, covariance, moved, loading, cross_covariance
-            )
-            variance = space.move_scale[s] ** 2
+                _add_crossproduct(move_root[g], move_covariance)
+            if has_transition:
+                _transition_covariance(decay, left, right, t, covariance, moved, other)
+            variance = move_scale[s] ** 2
             for i in range(d):
-                for j in range(i + 1):
+                for j in range(d):
                     covariance[i, j] += variance * move_covariance[i, j]
-    return log_determinant
+    return log_determinant + np.log(product)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _add_crossproduct(root: Floats, out: Floats) -> None:
-    """out += root'root, the lower triangle."""
+    """out += root'root."""
     for p in range(root.shape[0]):
         for i in range(root.shape[1]):
             # If only one block of a long state moves, most of the root is zero.
             if root[p, i] != 0.0:
-                for j in range(i + 1):
+                for j in range(root.shape[1]):
                     out[i, j] += root[p, i] * root[p, j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _symmetric_product(lower: Floats, vector: Floats, out: Floats) -> None:
-    """out = P vector, from the lower triangle of the symmetric P."""
-    for i in range(vector.size):
-        value, factor = lower[i, i] * vector[i], vector[i]
-        for j in range(i):
-            value += lower[i, j] * vector[j]
-            out[j] += lower[i, j] * factor
-        out[i] = value
-
-
-@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _transition_covariance(
-    decay: Floats,
-    left: Floats,
-    right: Floats,
-    t: int,
-    covariance: Floats,
-    moved: Floats,
-    column: Floats,
-    other: Floats,
+    decay: Floats, left: Floats, right: Floats, t: int, covariance: Floats, moved: Floats, other: Floats
 ) -> None:
     """P ← F P F' in place: with F = D + L'R it is D P D + L'A + A'L, where A' = D P R' + ½ L'R P R'.
 
-    ``moved`` (r, d) holds A; ``column`` and ``other`` (d,) are scratch space.
+    ``moved`` (r, d) holds A; ``other`` (d,) is scratch space.
     """
     d, rank, f, e = covariance.shape[0], left.shape[1], time_index(t, left), time_index(t, decay)
     for p in range(rank):
         for i in range(d):
-            column[i] = right[f, p, i]
-        _symmetric_product(covariance, column, moved[p])
+            value = 0.0
+            for j in range(d):
+                value += covariance[i, j] * right[f, p, j]
+            moved[p, i] = value
     half_product = np.empty((rank, rank))
     for p in range(rank):
         for q in range(rank):
@@ -164,7 +170,7 @@ def _transition_covariance(
         for i in range(d):
             for p in range(rank):
                 moved[p, i] *= decay[e, i]
-            for j in range(i + 1):
+            for j in range(d):
                 covariance[i, j] *= decay[e, i] * decay[e, j]
     for p in range(rank):
         for q in range(rank):
@@ -172,40 +178,43 @@ def _transition_covariance(
                 moved[p, i] += left[f, q, i] * half_product[p, q]
     for p in range(rank):
         for i in range(d):
-            column[i] = left[f, p, i]
             other[i] = moved[p, i]
         for i in range(d):
-            one, two = column[i], other[i]
-            for j in range(i + 1):
-                covariance[i, j] += one * other[j] + two * column[j]
+            for j in range(d):
+                covariance[i, j] += left[f, p, i] * other[j] + other[i] * left[f, p, j]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _decorrelate_noise(
-    space: StateSpace, data: PseudoData, t: int, noise_factor: Floats, noise_variance: Floats, state_loading: Floats
+    first: Integers,
+    common_variance: Floats,
+    sampling_loading: Floats,
+    noise_factor: Floats,
+    noise_variance: Floats,
+    state_loading: Floats,
 ) -> None:
-    """L_t and D_t of decision t, by Cholesky's method without square roots, and the rows of L_t^-1 C_t."""
-    begin, end = space.first[t], space.first[t + 1]
-    for row in range(begin, end):
-        for other in range(begin, row + 1):
-            value = data.common_variance[t]
-            if other == row:
-                value += data.variance[row]
-            for i in range(space.sampling_loading.shape[1]):
-                value += space.sampling_loading[row, i] * space.sampling_loading[other, i]
-            for before in range(begin, other):
-                value -= (
-                    noise_factor[row, before - begin] * noise_variance[before] * noise_factor[other, before - begin]
-                )
-            if other == row:
-                noise_variance[row] = value
-            else:
-                noise_factor[row, other - begin] = value / noise_variance[other]
-        for i in range(space.state_loading.shape[1]):
-            value = space.state_loading[row, i]
+    """L_t and D_t by Cholesky's method without square roots, and the rows of L_t^-1 C_t, of all decisions.
+
+    On entry ``noise_variance`` holds diag(V) without the common variance, and ``state_loading`` C.
+    """
+    for t in range(first.size - 1):
+        begin, end = first[t], first[t + 1]
+        for row in range(begin, end):
+            for other in range(begin, row + 1):
+                value = common_variance[t]
+                for i in range(sampling_loading.shape[1]):
+                    value += sampling_loading[row, i] * sampling_loading[other, i]
+                for before in range(begin, other):
+                    value -= (
+                        noise_factor[row, before - begin] * noise_variance[before] * noise_factor[other, before - begin]
+                    )
+                if other == row:
+                    noise_variance[row] += value
+                else:
+                    noise_factor[row, other - begin] = value / noise_variance[other]
             for before in range(begin, row):
-                value -= noise_factor[row, before - begin] * state_loading[before, i]
-            state_loading[row, i] = value
+                for i in range(state_loading.shape[1]):
+                    state_loading[row, i] -= noise_factor[row, before - begin] * state_loading[before, i]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -17,6 +17,7 @@ from icb_pymc.declare.beliefs import BayesianLearning, PredictionErrorLearning
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.declare.rewards import CompletedRewards, LinearRewardRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
+from icb_pymc.kernels.learnt_beliefs import belief_of_rewards
 from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.steps.belief_sources import Dynamics, GaussianSource, Values
@@ -86,8 +87,7 @@ class LearnerSource(GaussianSource):
         hidden_past = np.where(hidden[:-1, None], past, 0.0)
         sums = self._sums_of_products(hidden_past)
         learnt = _sums_before(past * np.where(hidden, 0.0, known - context @ start_mean)[:-1, None])
-        scaled_covariance = beliefs.root @ beliefs.root.transpose(0, 2, 1) / sigma**2
-        rho_env_weight = scaled_covariance @ sums
+        loading, offset = belief_of_rewards(beliefs.root, sigma, sums, learnt, start_mean)
         rank_zero = np.zeros((1, 0, 2 * k))
         return Dynamics(
             np.concatenate([np.zeros(k), rho_env_mean]),
@@ -98,8 +98,8 @@ class LearnerSource(GaussianSource):
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
             np.concatenate([hidden_past, np.zeros_like(past)], axis=1)[:, None, :],
-            np.concatenate([scaled_covariance, rho_env_weight], axis=2),
-            start_mean - rho_env_weight @ start_mean + (scaled_covariance @ learnt[:, :, None])[:, :, 0],
+            loading,
+            offset,
             beliefs.root,
         )
 
