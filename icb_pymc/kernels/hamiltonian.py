@@ -82,16 +82,27 @@ class FreshNoise(NamedTuple):
 
 def make_reference(space: StateSpace, data: PseudoData) -> Reference:
     """The prior conditioned on the pseudo-data."""
-    gains, noise = smoother_gains(space, data), empty_noise(space)
-    contrasts, multipliers = np.empty_like(data.values), np.empty_like(data.values)
-    states = np.empty((0, 0))
-    for part in noise:
-        part[...] = 0.0
-    path_from_noise(space, noise, True, states, contrasts)
-    square = solve_covariance(space, gains, data.values - contrasts, multipliers)
-    path_adjoint(space, multipliers, noise)
-    path_from_noise(space, noise, True, states, contrasts)
+    gains, noise, contrasts = smoother_gains(space, data), empty_noise(space), np.empty_like(data.values)
+    square = _condition_on_data(space, data, gains, contrasts, noise)
     return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_determinant))
+
+
+@numba.njit(cache=True, nogil=True)
+def _condition_on_data(
+    space: StateSpace, data: PseudoData, gains: SmootherGains, contrasts: Floats, noise: Noise
+) -> float:
+    """Fill the means of `Reference`; returns (y - m)' (K + V)^-1 (y - m)."""
+    states, deviation, multipliers = np.empty((0, 0)), np.empty(contrasts.size), np.empty(contrasts.size)
+    noise.start[:] = 0.0
+    noise.move[:] = 0.0
+    noise.sampling[:] = 0.0
+    path_from_noise(space, noise, 1.0, states, contrasts)
+    for row in range(contrasts.size):
+        deviation[row] = data.values[row] - contrasts[row]
+    square = solve_covariance(space, gains, deviation, multipliers)
+    path_adjoint(space, multipliers, noise)
+    path_from_noise(space, noise, 1.0, states, contrasts)
+    return square
 
 
 def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
@@ -102,18 +113,19 @@ def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
 
 
 @numba.njit(cache=True, nogil=True)
-def measure_path(reference: Reference, path: Noise, error: Floats, out: Floats) -> None:
-    """out = measurements, relative to their means, of the path determined by ``path``, with this measurement error."""
-    path_from_noise(reference.space, path, False, np.empty((0, 0)), out)
-    out += error
+def _expect_noise(reference: Reference, path: Noise, error: Floats, expected: Noise, unexplained: Floats) -> None:
+    """The mean of the noise given measurements of ``path`` with this error, and what it leaves of the measurements.
 
-
-@numba.njit(cache=True, nogil=True)
-def expected_noise(reference: Reference, measured: Floats, out: Noise) -> None:
-    """out = the mean of the noise given measurements (N,) relative to their means."""
-    multipliers = np.empty(measured.size)
+    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y, unexplained = y - P expected.
+    """
+    rows = error.size
+    measured, multipliers = np.empty(rows), np.empty(rows)
+    path_from_noise(reference.space, path, 0.0, np.empty((0, 0)), measured)
+    for row in range(rows):
+        measured[row] += error[row]
     solve_covariance(reference.space, reference.gains, measured, multipliers)
-    path_adjoint(reference.space, multipliers, out)
+    path_adjoint(reference.space, multipliers, expected)
+    apply_noise_covariance(reference.space.first, reference.data, multipliers, unexplained)
 
 
 def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
@@ -121,31 +133,33 @@ def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
 
     It is the noise of a path from the prior minus its mean given simulated measurements of that path.
     """
-    error, measured = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
+    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
     draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
-    measure_path(reference, fresh.path, error, measured)
     expected = empty_noise(reference.space)
-    expected_noise(reference, measured, expected)
+    _expect_noise(reference, fresh.path, error, expected, unexplained)
     return Noise(*(part - mean for part, mean in zip(fresh.path, expected, strict=True)))
 
 
-def transfer_noise(before: Reference, after: Reference, noise: Noise, fresh: FreshNoise) -> Noise:
-    """Map noise, relative to its mean, from one model to another: N(0, S) under `before` becomes N(0, S) under `after`.
+def transfer_position(before: Reference, after: Reference, position: Position, fresh: FreshNoise) -> Position:
+    """Map a position from one model to another: noise ~ N(0, S) under `before` becomes N(0, S) under `after`.
 
     Together with independent simulated measurements, the noise determines a path from the prior and its measurement
     errors. Neither of these depends on the model, so the noise under the other model follows from them. With the
     measurements that this map ends with, the map from `after` to `before` leads back to the original noise.
     """
-    error, measured = np.empty_like(before.contrasts), np.empty_like(before.contrasts)
+    error, unexplained = np.empty_like(before.contrasts), np.empty_like(before.contrasts)
     draw_measurement_noise(before.space.first, before.data, fresh.measurement, fresh.common, error)
-    measure_path(before, fresh.path, error, measured)
-    expected, path = empty_noise(before.space), np.empty_like(measured)
-    expected_noise(before, measured, expected)
-    prior_noise = Noise(*(part + mean for part, mean in zip(noise, expected, strict=True)))
-    measure_path(before, prior_noise, np.zeros_like(error), path)
-    measure_path(after, prior_noise, measured - path, measured)
-    expected_noise(after, measured, expected)
-    return Noise(*(part - mean for part, mean in zip(prior_noise, expected, strict=True)))
+    noise = empty_noise(before.space)
+    _expect_noise(before, fresh.path, error, noise, unexplained)
+    for part, deviation in zip(noise, position.noise, strict=True):
+        part += deviation
+    # The measurements minus the path of this noise: u - û is the path of the position's own noise.
+    error = unexplained - (position.contrasts - before.contrasts)
+    expected = empty_noise(after.space)
+    _expect_noise(after, noise, error, expected, unexplained)
+    for part, mean in zip(noise, expected, strict=True):
+        part -= mean
+    return make_position(after, noise)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -153,7 +167,7 @@ def make_position(reference: Reference, noise: Noise) -> Position:
     """The position determined by ``noise`` relative to its mean under the reference."""
     first, rows = reference.space.first, reference.contrasts.size
     contrasts = np.empty(rows)
-    path_from_noise(reference.space, noise, False, np.empty((0, 0)), contrasts)
+    path_from_noise(reference.space, noise, 0.0, np.empty((0, 0)), contrasts)
     contrasts += reference.contrasts
     return Position(contrasts, noise, log_residual(first, contrasts, reference.data, np.empty(rows), True))
 
@@ -185,7 +199,7 @@ def hmc_trajectory(
     rows = centre.size
     # A fresh velocity ~ N(0, S): a path from the prior minus its mean given simulated measurements of it.
     measured, velocity, multipliers = np.empty(rows), np.empty(rows), np.empty(rows)
-    path_from_noise(space, fresh.path, False, np.empty((0, 0)), measured)
+    path_from_noise(space, fresh.path, 0.0, np.empty((0, 0)), measured)
     draw_measurement_noise(first, data, fresh.measurement, fresh.common, velocity)
     for row in range(rows):
         measured[row] += velocity[row]

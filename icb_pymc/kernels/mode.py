@@ -64,10 +64,10 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     noise, states = empty_noise(space), np.empty((0, 0))
     for part in noise:
         part[...] = 0.0
-    path_from_noise(space, noise, True, states, mean)
+    path_from_noise(space, noise, 1.0, states, mean)
     multipliers = np.zeros(rows) if multipliers is None else multipliers.copy()
     path_adjoint(space, multipliers, noise)
-    path_from_noise(space, noise, True, states, contrasts)
+    path_from_noise(space, noise, 1.0, states, contrasts)
 
     data = empty_data(space.first)
     gradient, weighted, proposed = np.empty(rows), np.empty(rows), np.empty(rows)

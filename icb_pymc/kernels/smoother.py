@@ -81,9 +81,11 @@ def _covariance_recursion(
     move_scale, move_root = space.move_scale, space.move_root
     T, d = first.size - 1, state_loading.shape[1]
     has_transition = decay.shape[0] > 0 or left.shape[1] > 0
-    state_loading[:] = space.state_loading
+    # Loops, since assigning a whole array would compile the broadcasting of any shapes.
     for row in range(noise_variance.size):
         noise_variance[row] = data.variance[row]
+        for i in range(d):
+            state_loading[row, i] = space.state_loading[row, i]
     _decorrelate_noise(
         first, data.common_variance, space.sampling_loading, noise_factor, noise_variance, state_loading
     )

@@ -100,16 +100,16 @@ def apply_transition(space: StateSpace, t: int, outer: Floats, inner: Floats, st
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def path_from_noise(space: StateSpace, noise: Noise, with_means: bool, states: Floats, contrasts: Floats) -> None:
+def path_from_noise(space: StateSpace, noise: Noise, means: float, states: Floats, contrasts: Floats) -> None:
     """Compute the path that `noise` determines: ``contrasts`` u (N,) and, unless it is empty, ``states`` (T, d).
 
-    Without means the start mean, drift and offset are left out, and the path is linear in the noise.
+    ``means`` multiplies the start mean, the drift and the offset: with 0 the path is linear in the noise, with 1 it is
+    complete. It is a number since numba would compile the function for each constant truth value.
     """
     T, d = space.first.size - 1, space.start_root.shape[0]
     state, scratch = np.zeros(d), np.empty(space.left.shape[1])
     for i in range(d):
-        if with_means:
-            state[i] = space.start_mean[i]
+        state[i] = means * space.start_mean[i]
         for j in range(space.start_root.shape[1]):
             state[i] += space.start_root[i, j] * noise.start[j]
     for t in range(T):
@@ -117,7 +117,7 @@ def path_from_noise(space: StateSpace, noise: Noise, with_means: bool, states: F
             for i in range(d):
                 states[t, i] = state[i]
         for row in range(space.first[t], space.first[t + 1]):
-            value = space.offset[row] if with_means else 0.0
+            value = means * space.offset[row]
             for i in range(d):
                 value += space.state_loading[row, i] * state[i]
             for i in range(space.sampling_loading.shape[1]):
@@ -130,9 +130,8 @@ def path_from_noise(space: StateSpace, noise: Noise, with_means: bool, states: F
                 size = space.move_scale[s] * noise.move[t, j]
                 for i in range(d):
                     state[i] += size * space.move_root[g, j, i]
-            if with_means:
-                for i in range(d):
-                    state[i] += space.drift[c, i]
+            for i in range(d):
+                state[i] += means * space.drift[c, i]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -171,7 +171,7 @@ class LinearGaussianModel:
         for part in noise:
             part.fill(1.0)
         contrasts = np.empty(len(space.offset))
-        path_from_noise(space, noise, True, np.empty((len(space.first) - 1, space.state_loading.shape[1])), contrasts)
+        path_from_noise(space, noise, 1.0, np.empty((len(space.first) - 1, space.state_loading.shape[1])), contrasts)
         return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < MAX_UTILITY
 
     def to_point(
@@ -180,7 +180,7 @@ class LinearGaussianModel:
         """Values of the variables for this noise."""
         if self._source.needs_path or self.with_rho:
             states = np.empty((len(space.first) - 1, len(space.start_mean)))
-            path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
+            path_from_noise(space, noise, 1.0, states, np.empty(len(space.offset)))
         else:
             states = (space.start_mean + space.start_root @ noise.start)[None]
         point = dict(zip(self._names, self._source.to_values(values, states, noise, rng), strict=True))
@@ -199,7 +199,7 @@ class LinearGaussianModel:
         if self.with_rho:
             assert self._rho_name is not None
             states = np.empty((len(sampling), len(space.start_mean)))
-            path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
+            path_from_noise(space, noise, 1.0, states, np.empty(len(space.offset)))
             deviation = self._in_order(point[self._rho_name]) - _beliefs(dynamics, states)
             root = self._root(values, dynamics)
             sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]

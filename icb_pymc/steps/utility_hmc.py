@@ -19,7 +19,7 @@ from icb_pymc.kernels.hamiltonian import (
     hmc_trajectory,
     make_position,
     make_reference,
-    transfer_noise,
+    transfer_position,
 )
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import PositionSums, PseudoData, add_position, empty_data, pseudo_data_from_sums
@@ -292,8 +292,7 @@ class UtilityHMC(SeededStep):
             return point, 0.0
         if not np.isfinite(reference.log_density) or not self._model.has_moderate_utilities(space):
             return point, 0.0
-        noise = transfer_noise(self._reference, reference, self._position.noise, fresh)
-        new_position = make_position(reference, noise)
+        new_position = transfer_position(self._reference, reference, self._position, fresh)
         log_ratio = log_prior + log_evidence + reference.log_density + new_position.log_residual
         log_ratio -= self._log_prior_here + self._log_evidence_here
         log_ratio -= self._reference.log_density + self._position.log_residual

@@ -115,7 +115,7 @@ def noise_size(space):
 def contrasts_of(space, noise, with_means=True):
     """The contrasts that `path_from_noise` computes."""
     states, contrasts = np.empty((space.first.size - 1, space.state_loading.shape[1])), np.empty(space.offset.size)
-    path_from_noise(space, noise, with_means, states, contrasts)
+    path_from_noise(space, noise, float(with_means), states, contrasts)
     return contrasts
 
 

@@ -26,7 +26,7 @@ from icb_pymc.kernels.hamiltonian import (
     hmc_trajectory,
     make_position,
     make_reference,
-    transfer_noise,
+    transfer_position,
 )
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import draw_measurement_noise
@@ -251,6 +251,11 @@ def two_models(kind):
     return make_reference(before, data), make_reference(after, data)
 
 
+def transferred(before, after, noise, fresh):
+    """The noise, as a vector, of the position with this noise after its transfer."""
+    return to_vector(transfer_position(before, after, make_position(before, noise), fresh).noise)
+
+
 def test_noise_transferred_to_another_model_has_the_covariance_of_that_model(kind):
     """It is linear in the noise, N(0, S) before, and in fresh normals: unit vectors give the covariance."""
     before, after = two_models(kind)
@@ -260,11 +265,11 @@ def test_noise_transferred_to_another_model_has_the_covariance_of_that_model(kin
         from_vector(space, np.zeros(noise_size(space))),
     )
     of_noise = [
-        to_vector(transfer_noise(before, after, from_vector(space, unit), zero_fresh))
+        transferred(before, after, from_vector(space, unit), zero_fresh)
         for unit in np.eye(noise_size(space))
     ]
     of_fresh = [
-        to_vector(transfer_noise(before, after, zero_noise, fresh_from_vector(space, unit)))
+        transferred(before, after, zero_noise, fresh_from_vector(space, unit))
         for unit in np.eye(fresh_size(space))
     ]
     covariance = np.transpose(of_noise) @ Dense.of(before).covariance @ of_noise + np.transpose(of_fresh) @ of_fresh
@@ -277,14 +282,14 @@ def test_noise_transferred_to_the_same_model_does_not_change(kind):
     reference = reference_of(kind)
     position, fresh = random_position(reference)
     np.testing.assert_allclose(
-        to_vector(transfer_noise(reference, reference, position.noise, fresh)), to_vector(position.noise), atol=1e-10
+        transferred(reference, reference, position.noise, fresh), to_vector(position.noise), atol=1e-10
     )
 
 
 def test_a_transfer_back_with_the_final_measurements_recovers_the_noise(kind):
     before, after = two_models(kind)
     space, (position, fresh) = before.space, random_position(before)
-    transferred = transfer_noise(before, after, position.noise, fresh)
+    there = transfer_position(before, after, position, fresh)
     # The measurements of the path under the first model, and under the other one.
     one, other = Dense.of(before), Dense.of(after)
     error = np.empty(space.offset.size)
@@ -298,5 +303,5 @@ def test_a_transfer_back_with_the_final_measurements_recovers_the_noise(kind):
     common = np.repeat(np.where(counts == 1, after.data.common_variance, 0.0), counts)
     rows, zero_common = final_measurements / np.sqrt(after.data.variance + common), np.zeros(space.first.size - 1)
     zero_noise = from_vector(space, np.zeros(noise_size(space)))
-    back = transfer_noise(after, before, transferred, FreshNoise(zero_noise, rows, zero_common))
-    np.testing.assert_allclose(to_vector(back), to_vector(position.noise), atol=1e-9)
+    back = transfer_position(after, before, there, FreshNoise(zero_noise, rows, zero_common))
+    np.testing.assert_allclose(to_vector(back.noise), to_vector(position.noise), atol=1e-9)

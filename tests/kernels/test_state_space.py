@@ -44,7 +44,7 @@ def test_path_from_noise_follows_the_definition(kind, with_means):
     noise = from_vector(space, np.random.default_rng(1).standard_normal(noise_size(space)))
     expected_states, expected = plain_recursion(space, noise, with_means)
     states, contrasts = np.empty(expected_states.shape), np.empty(expected.size)
-    path_from_noise(space, noise, with_means, states, contrasts)
+    path_from_noise(space, noise, float(with_means), states, contrasts)
     np.testing.assert_allclose(states, expected_states, atol=1e-12)
     np.testing.assert_allclose(contrasts, expected, atol=1e-12)
 

@@ -119,7 +119,7 @@ def test_the_state_space_has_the_beliefs_of_the_graph_and_gives_back_the_latent_
     dynamics, space = reader.state_space(values)
     noise = reader.to_noise(values, dynamics, space, point)
     states = np.empty((TIMES, len(space.start_mean)))
-    path_from_noise(space, noise, True, states, np.empty(len(space.offset)))
+    path_from_noise(space, noise, 1.0, states, np.empty(len(space.offset)))
     beliefs = (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
     graphs = model.replace_rvs_by_values([model["belief"]])
     expected = compile_graph(model.value_vars, graphs, on_unused_input="ignore", mode="FAST_COMPILE")

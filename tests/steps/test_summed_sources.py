@@ -103,7 +103,7 @@ def test_the_contrasts_have_the_prior_covariance_of_the_sum(kind):
         for i in range(part.size):
             part.ravel()[i] = 1.0
             columns.append(np.empty(len(space.offset)))
-            path_from_noise(space, noise, False, states, columns[-1])
+            path_from_noise(space, noise, 0.0, states, columns[-1])
             part.ravel()[i] = 0.0
     actual = np.array(columns).T @ np.array(columns)
     belief = np.kron(np.ones((7, 7)), 2 * START) + np.kron(np.minimum.outer(CLOCK, CLOCK), MOVE) + covariance
