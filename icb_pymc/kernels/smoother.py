@@ -86,9 +86,7 @@ def _covariance_recursion(
         noise_variance[row] = data.variance[row]
         for i in range(d):
             state_loading[row, i] = space.state_loading[row, i]
-    _decorrelate_noise(
-        first, data.common_variance, space.sampling_loading, noise_factor, noise_variance, state_loading
-    )
+    _decorrelate_noise(first, data.common_variance, space.sampling_loading, noise_factor, noise_variance, state_loading)
     # Symmetric matrices are stored whole: loops over contiguous rows of equal length use vector instructions.
     covariance, move_covariance = np.zeros((d, d)), np.zeros((d, d))
     cross_covariance, other, moved = np.empty(d), np.empty(d), np.empty((left.shape[1], d))

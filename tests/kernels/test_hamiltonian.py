@@ -264,13 +264,9 @@ def test_noise_transferred_to_another_model_has_the_covariance_of_that_model(kin
         fresh_from_vector(space, np.zeros(fresh_size(space))),
         from_vector(space, np.zeros(noise_size(space))),
     )
-    of_noise = [
-        transferred(before, after, from_vector(space, unit), zero_fresh)
-        for unit in np.eye(noise_size(space))
-    ]
+    of_noise = [transferred(before, after, from_vector(space, unit), zero_fresh) for unit in np.eye(noise_size(space))]
     of_fresh = [
-        transferred(before, after, zero_noise, fresh_from_vector(space, unit))
-        for unit in np.eye(fresh_size(space))
+        transferred(before, after, zero_noise, fresh_from_vector(space, unit)) for unit in np.eye(fresh_size(space))
     ]
     covariance = np.transpose(of_noise) @ Dense.of(before).covariance @ of_noise + np.transpose(of_fresh) @ of_fresh
     expected = Dense.of(after).covariance
