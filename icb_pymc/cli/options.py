@@ -72,7 +72,12 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 
 def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
-    """Read the decisions named on the command line; those of a table get the coding of `like`."""
+    """Read the decisions named on the command line, or those in a trace; those of a table get the coding of `like`."""
+    if is_trace(path):
+        from icb_pymc.results.posterior import decisions_in
+        from icb_pymc.results.traces import read_trace_as_tree
+
+        return decisions_in(read_trace_as_tree(path))
     from icb_pymc.data.columns import Columns
     from icb_pymc.data.decision_files import read_decisions
 
