@@ -78,8 +78,14 @@ def read_given_decisions(path: str, options: argparse.Namespace, like: Any = Non
         from icb_pymc.results.traces import read_trace_as_tree
 
         return decisions_in(read_trace_as_tree(path))
-    from icb_pymc.data.columns import Columns
     from icb_pymc.data.decision_files import read_decisions
+
+    return read_decisions(path, given_columns(options), like=like)
+
+
+def given_columns(options: argparse.Namespace) -> Any:
+    """The columns of a table that are named on the command line."""
+    from icb_pymc.data.columns import Columns
 
     roles = (
         "decision",
@@ -95,7 +101,7 @@ def read_given_decisions(path: str, options: argparse.Namespace, like: Any = Non
         "form",
     )
     given = {name: getattr(options, name) for name in roles}
-    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)), like=like)
+    return Columns(**given, alternatives=_alternatives(options.alternatives))
 
 
 def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
