@@ -19,6 +19,9 @@ AVAILABLE_NAMES = ("available", "avail", "av")
 TIME_NAMES = ("time", "date")
 AGENT_NAMES = ("agent", "subject")
 SESSION_NAMES, REWARD_NAMES = ("session",), ("reward",)
+# The right answer, or whether the choice was right.
+CORRECT_NAME = "correct"
+ANSWER_NAMES = ("answer", CORRECT_NAME)
 # Where alternatives are named, these identify a choice situation; elsewhere they often identify a person.
 SITUATION_NAMES = ("chid", "id", "ids")
 
@@ -33,8 +36,8 @@ class Columns:
     alternative: ``price_A``, ``price_B``), or has one row per *trial* of a task with two alternatives. The form, and
     columns with the usual names, are recognised; what is not is said here. Recognised are ``decision`` (or
     ``choice_id``, ``obs_id``, ``case_id``), ``chosen`` or ``choice``, ``candidate`` (or ``alternative``, ``alt``),
-    ``available`` (``avail``, ``av``), ``time`` (``date``), ``agent`` (``subject``), ``session`` and ``reward``; a
-    column that is listed in `features` is a feature.
+    ``available`` (``avail``, ``av``), ``time`` (``date``), ``agent`` (``subject``), ``session``, ``reward`` and
+    ``answer`` (or ``correct``); a column that is listed in `features` is a feature.
 
     Parameters
     ----------
@@ -58,6 +61,10 @@ class Columns:
         The session of a decision; priorities may jump between sessions.
     reward : str, optional
         What the agent received, empty where nobody saw it.
+    answer : str, optional
+        Which alternative was the right answer, as the column of the choice names them (1 or 0 in a long table); or a
+        column ``correct``, 1 where the choice was right and 0 where it was not. It is no feature: `icb plot
+        performance` shows it.
     choice : str, optional
         The column that names the chosen alternative, in a table with one row per decision; empty where nobody was
         chosen.
@@ -87,6 +94,7 @@ class Columns:
     agent: str | None = None
     session: str | None = None
     reward: str | None = None
+    answer: str | None = None
     choice: str | None = None
     form: str | None = None
     alternatives: Sequence[str] | Mapping[str, str] | None = None
@@ -115,6 +123,7 @@ class Roles:
     agent: str | None
     session: str | None
     reward: str | None
+    answer: str | None
     formula: str | None
     features: list[str]
     is_listed: bool
@@ -128,7 +137,7 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
         raise InputError(f"{label}: column '{repeated[0]}' appears more than once; rename one of them.")
     formula, listed = _features_given(columns.features, present)
     given = [columns.decision, columns.chosen, columns.choice, columns.time, columns.candidate, columns.available]
-    given += [columns.agent, columns.session, columns.reward]
+    given += [columns.agent, columns.session, columns.reward, columns.answer]
     taken = {name for name in given if name is not None} | set(listed or ())
 
     def find(name: str | None, known: Sequence[str]) -> str | None:
@@ -147,6 +156,7 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
         "agent": find(columns.agent, AGENT_NAMES),
         "session": find(columns.session, SESSION_NAMES),
         "reward": find(columns.reward, REWARD_NAMES),
+        "answer": find(columns.answer, ANSWER_NAMES),
     }
     used = [name for name in (decision, chosen, candidate, *others.values()) if name]
     for name in [*used, *(listed or ())]:
@@ -162,7 +172,9 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
             f"{label}: there is no column 'chosen'; the columns are {', '.join(present)}: name the one that marks the "
             "chosen candidate (--chosen), or in a table with one row per decision the one that names it (--choice)."
         )
-    features = [name for name in present if name not in used] if listed is None else list(listed)
+    # What is known of the answer by another name is no feature either.
+    told = {name for name in ANSWER_NAMES if name not in (columns.agent, columns.session)}
+    features = [name for name in present if name not in {*used, *told}] if listed is None else list(listed)
     return Roles(
         decision,
         chosen,

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from icb_pymc.data.answers import answers_of_table
 from icb_pymc.data.candidates import Candidates, from_long
 from icb_pymc.data.cells import FALSE_TEXTS, TRUE_TEXTS, format_value, numbers_of
 from icb_pymc.data.coding import CODING, Design, coding_of, design
@@ -241,6 +242,9 @@ def _decisions(candidates: Candidates, coded: Design, label: str) -> xr.Dataset:
         session=None if session is None else session[order],
         missed=missed[order] if missed.any() else None,
     ).assign_coords(decision=("time", candidates.labels[order]))
+    answer = answers_of_table(candidates, slot)
+    if answer is not None:
+        dataset["answer"] = ("time", answer[order].astype(np.int64))
     if candidates.name is not None:
         names = np.full((steps, actions), "", dtype=object)
         names[codes, slot] = candidates.name
@@ -253,5 +257,6 @@ def _with_coding(decisions: xr.Dataset, candidates: Candidates, coded: Design) -
     roles = candidates.roles
     used = {"form": candidates.form}
     named = {"session": roles.session, "agent": roles.agent, "reward": roles.reward, "time": roles.time}
+    named |= {"answer": roles.answer}
     coding = coded.coding | used | {"columns": {role: name for role, name in named.items() if name}}
     return decisions.assign_attrs({CODING: json.dumps(coding, sort_keys=True)})
