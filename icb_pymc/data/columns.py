@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -26,6 +26,9 @@ ANSWER_NAMES = ("answer", CORRECT_NAME)
 SITUATION_NAMES = ("chid", "id", "ids")
 
 OPERATOR = re.compile(r"[+*:()^{}`~/|]|\s-\s|^\s*-|^\s*[01]\s*$")
+
+# bambi's response of a choice model: choice(chosen, alternative, choice_id) | available(available).
+CHOICE = re.compile(r"\s*choice\(([^,()]+),([^,()]+),([^,()]+)\)\s*(?:\|\s*available\(([^,()]+)\)\s*)?")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Columns:
     features : sequence of str, or str, optional
         The columns that are features, or a formula such as ``"price + C(brand) + brand:weekend + lag(chosen)"``. By
         default every column without another role; in a wide table every feature that the alternatives have columns for.
+        The formula may begin with bambi's ``choice(chosen, alternative, choice_id) | available(available) ~``, which
+        names these columns of a long table.
     agent : str, optional
         Name or number of the agent that decided.
     session : str, optional
@@ -127,6 +132,35 @@ class Roles:
     formula: str | None
     features: list[str]
     is_listed: bool
+
+
+def with_left_side(columns: Columns) -> Columns:
+    """The columns with those that the left side of a formula names: its choice, alternative, decision, availability.
+
+    Examples
+    --------
+    >>> columns = with_left_side(Columns(features="choice(taken, option, trip) | available(av) ~ price + C(brand)"))
+    >>> columns.chosen, columns.candidate, columns.decision, columns.available, columns.features
+    ('taken', 'option', 'trip', 'av', 'price + C(brand)')
+    """
+    if not isinstance(columns.features, str) or not columns.features.lstrip().startswith("choice("):
+        return columns
+    left, tilde, right = columns.features.partition("~")
+    match = CHOICE.fullmatch(left)
+    if match is None or not tilde or not right.strip():
+        raise InputError(
+            f"features: the formula '{columns.features}' cannot be read: write choice(chosen, alternative, choice_id), "
+            "if there is a column of availability | available(available), and then ~ and the features."
+        )
+    roles = zip(("chosen", "candidate", "decision", "available"), match.groups(), strict=True)
+    named = {role: name.strip().strip("`") for role, name in roles if name is not None}
+    for role, name in named.items():
+        if getattr(columns, role) not in (None, name):
+            raise InputError(
+                f"features: the formula says that column '{name}' is '{role}', but '{getattr(columns, role)}' was "
+                "named too; name one."
+            )
+    return replace(columns, features=right.strip(), **named)
 
 
 def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
