@@ -174,6 +174,7 @@ def run(options: argparse.Namespace) -> int:
 def summary(trace: Any, unit: str = "sd") -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     from icb_pymc.assess.extrapolation import extrapolation
+    from icb_pymc.assess.laplace_bias import laplace_remarks
     from icb_pymc.results.inference_data import group
 
     posterior, table = group(trace, "posterior"), first_and_last(trace, unit)
@@ -196,13 +197,16 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
-        lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
-        lines += [f"- {line}" for line in [extrapolation(trace)] if line]
+        lines.append(
+            f"\nLaplace approximation: the Gaussian around the mode, not the posterior itself; log evidence "
+            f"{trace.attrs['log_evidence']:.2f}"
+        )
+        lines += [f"- {line}" for line in [*laplace_remarks(trace), extrapolation(trace)] if line]
     elif trace.attrs["method"] == "mcmc":
         from icb_pymc.assess.diagnosis import diagnose
 
         diagnosis = diagnose(trace)
-        lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
+        lines.append(f"\n{diagnosis.label}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icb_pymc.plots.agents import importance_by_agent as importance_by_agent
+    from icb_pymc.plots.agents import weights_by_agent as weights_by_agent
     from icb_pymc.plots.calibration import calibration_picture as calibration_picture
     from icb_pymc.plots.change_around_event import impact as impact
     from icb_pymc.plots.dates_of_change import changes as changes
@@ -36,6 +37,7 @@ _MODULE_OF = {
     "importance_over_time": "importance",
     "parameters_by_agent": "population",
     "radar": "radars",
+    "weights_by_agent": "agents",
     "weights_over_time": "weights",
 }
 
