@@ -45,9 +45,14 @@ def write_trace(result: InferenceData, path: str | Path) -> None:
     """
     if Path(path).suffix != ".nc":
         raise InputError(f"{path}: traces are netCDF files and end in .nc.")
-    content = as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
+    content = trace_bytes(result)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def trace_bytes(result: InferenceData) -> bytes:
+    """The contents of a trace's file."""
+    return as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
 
 
 def read_trace(path: str | Path) -> InferenceData:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from icb_pymc.io.workers import cluster, processes
 from icb_pymc.reproduce.paper_tables import TABLES, table_rows
 from icb_pymc.reproduce.running import run_missing
 from icb_pymc.reproduce.store import Store
-from icb_pymc.reproduce.workers import cluster, processes
 
 pytestmark = pytest.mark.slow
 # A small table 3 by two processes; killed and started again, it must end like one that was never disturbed.
@@ -105,7 +105,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_complete_table(tmp_pa
 def test_an_address_without_a_scheduler_is_reported(monkeypatch):
     pytest.importorskip("distributed")
     from icb_pymc import InputError
-    from icb_pymc.reproduce import workers
+    from icb_pymc.io import workers
 
     monkeypatch.setattr(workers, "SECONDS_TO_CONNECT", 2)
     with pytest.raises(InputError, match="no Dask scheduler responds"), cluster("tcp://127.0.0.1:1")():
