@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from icb_pymc.errors import InputError as InputError
     from icb_pymc.errors import InputWarning as InputWarning
     from icb_pymc.reports.report import report as report
+    from icb_pymc.results.fits import read_fits as read_fits
     from icb_pymc.results.registry import open_trace as open_trace
     from icb_pymc.results.sharing import share as share
     from icb_pymc.results.traces import read_trace as read_trace
     from icb_pymc.results.traces import write_trace as write_trace
+    from icb_pymc.sample.each import fit_each as fit_each
     from icb_pymc.sample.fitting import fit as fit
     from icb_pymc.sample.simulation import simulate as simulate
 
@@ -62,6 +64,7 @@ _MODULE_OF = {
     "compare_ahead": "assess.comparison",
     "diagnose": "assess.diagnosis",
     "fit": "sample.fitting",
+    "fit_each": "sample.each",
     "from_arrays": "data.decisions",
     "from_table": "data.tables",
     "impact": "assess.impact",
@@ -73,6 +76,7 @@ _MODULE_OF = {
     "open_trace": "results.registry",
     "power": "assess.power",
     "read_decisions": "data.decision_files",
+    "read_fits": "results.fits",
     "read_trace": "results.traces",
     "register": "catalogue.lookup",
     "report": "reports.report",

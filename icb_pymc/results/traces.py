@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -99,6 +100,16 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
         raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error
     check_trace(result, str(source))
     return result
+
+
+def read_attributes(path: Path) -> dict[str, Any]:
+    """The attributes of a trace's file alone; none if it is missing, or was cut short by another program."""
+    try:
+        check_netcdf(path)
+        with h5netcdf.File(path, "r") as file:
+            return dict(file.attrs)
+    except (OSError, ValueError, KeyError):
+        return {}
 
 
 def check_trace(result: InferenceData, source: str = "this result") -> None:
