@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+import pytensor
+
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.traces import trace_bytes
@@ -30,7 +32,8 @@ class FitOutcome(NamedTuple):
 def outcome_of(make: Callable[[], InferenceData]) -> FitOutcome:
     """Make a trace; errors are returned as text, since not every exception can be sent between processes."""
     gc.set_threshold(NEW_OBJECTS)
-    with _fit_lock:
+    # Where in our code each node of a graph was made is for developers, and takes a twentieth of the time of a short fit.
+    with _fit_lock, pytensor.config.change_flags(traceback__limit=0):
         try:
             return FitOutcome(trace_bytes(make()))
         except InputError as error:
