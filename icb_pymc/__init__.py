@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from icb_pymc.assess.diagnosis import diagnose as diagnose
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
+    from icb_pymc.assess.population import population as population
     from icb_pymc.assess.power import power as power
     from icb_pymc.assess.weight_table import weight_table as weight_table
     from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
@@ -74,6 +75,7 @@ _MODULE_OF = {
     "mean_reverting": "declare.processes",
     "one_step_ahead": "assess.forecasts",
     "open_trace": "results.registry",
+    "population": "assess.population",
     "power": "assess.power",
     "read_decisions": "data.decision_files",
     "read_fits": "results.fits",

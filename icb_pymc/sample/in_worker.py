@@ -32,7 +32,7 @@ class FitOutcome(NamedTuple):
 def outcome_of(make: Callable[[], InferenceData]) -> FitOutcome:
     """Make a trace; errors are returned as text, since not every exception can be sent between processes."""
     gc.set_threshold(NEW_OBJECTS)
-    # Where in our code each node of a graph was made is for developers, and takes a twentieth of the time of a short fit.
+    # Where in our code each node of a graph was made is for developers; it takes a twentieth of a short fit.
     with _fit_lock, pytensor.config.change_flags(traceback__limit=0):
         try:
             return FitOutcome(trace_bytes(make()))
