@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_json, add_verb, named_traces, non_negative_integer, say, say_json
+from icb_pymc.cli.options import add_json, add_verb, is_store, named_traces, non_negative_integer, say, say_json
 from icb_pymc.errors import InputError
 
 
@@ -15,7 +15,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "(--ahead).",
         "icb compare nb_icb.nc b_icb.nc --ahead",
     )
-    parser.add_argument("traces", nargs="+", help="netCDF files written by `icb fit` for the same decisions")
+    parser.add_argument(
+        "traces", nargs="+", help="netCDF files, or folders, written by `icb fit` for the same decisions"
+    )
     parser.add_argument(
         "--ahead", action="store_true", help="forecast each choice from the choices before it, with the traces' models"
     )
@@ -42,6 +44,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--start can only be used with --ahead.")
     if options.model and not options.ahead:
         raise InputError("--model can only be used with --ahead.")
+    if any(is_store(path) for path in options.traces):
+        from icb_pymc.cli.fits import compare_fits
+
+        return compare_fits(options)
     from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
 
     traces = named_traces(options.traces)

@@ -91,6 +91,8 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
 
     All functions of this package take it, too; of PyMC 5 only ArviZ does not.
     """
+    if Path(path).is_dir():
+        raise InputError(f"{path} is a folder; give one trace, such as that of one subject in a folder of fits.")
     source = existing(path)
     check_netcdf(source)
     try:
