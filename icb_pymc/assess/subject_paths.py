@@ -27,7 +27,9 @@ class SubjectPaths(NamedTuple):
     paths : dict of str to DataArray (time, feature)
         By subject, at the times that its trace keeps.
     mean, spread : DataArray (time, feature)
-        Mean and standard deviation over subjects, at times at which at least half of them have decisions.
+        Mean and standard deviation over subjects, at times at which at least half of them have decisions. The mean
+        moves by the mean movement of the subjects that are there before and after: one who comes or goes does not move
+        it. Where most subjects are there, it is their mean.
     failures : dict of str to str
         Subjects without a path, and why.
     """
@@ -89,7 +91,20 @@ def _over_subjects(paths: list[xr.DataArray]) -> tuple[xr.DataArray, xr.DataArra
     enough = np.isfinite(values[:, :, 0]).mean(axis=0) >= LEAST_SHARE
     labels = {"time": common[enough].astype(kind), "feature": paths[0]["feature"].values}
     values, dims = values[:, enough], ("time", "feature")
-    return tuple(xr.DataArray(of(values, axis=0), labels, dims) for of in (np.nanmean, np.nanstd))  # type: ignore[return-value]
+    return (
+        xr.DataArray(_mean_of_those_present(values), labels, dims),
+        xr.DataArray(np.nanstd(values, axis=0), labels, dims),
+    )
+
+
+def _mean_of_those_present(values: np.ndarray) -> np.ndarray:
+    """Mean over subjects of values (subject, time, feature), of which some are missing at the beginning or the end."""
+    moves = np.zeros(values.shape[1:])
+    if values.shape[1] > 1:
+        moves[1:] = np.nan_to_num(np.nanmean(np.diff(values, axis=1), axis=0))
+    path = moves.cumsum(axis=0)
+    fullest = int(np.isfinite(values[:, :, 0]).sum(axis=0).argmax())
+    return path - path[fullest] + np.nanmean(values[:, fullest], axis=0)
 
 
 def _at(common: np.ndarray, time: np.ndarray, values: np.ndarray) -> np.ndarray:

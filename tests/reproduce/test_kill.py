@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.processes import alive, children
 
 from icb_pymc.io.workers import cluster, processes
 from icb_pymc.reproduce.paper_tables import TABLES, table_rows
@@ -27,26 +28,6 @@ if __name__ == "__main__":
     scale.QUICK = SMALL
     sys.exit(main(["reproduce", "--table", "3", "--quick", "--jobs", "2", "-o", sys.argv[1]]))
 """
-
-
-def status_of(pid):
-    """State and parent of a process, or None if it does not exist."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
-    except OSError:
-        return None
-
-
-def children(pid):
-    """Processes started by `pid`."""
-    processes_now = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [child for child in processes_now if (status := status_of(child)) and int(status[1]) == pid]
-
-
-def alive(pid):
-    """Whether a process is running, and not a zombie."""
-    status = status_of(pid)
-    return status is not None and status[0] != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="reads /proc")
