@@ -136,6 +136,13 @@ def is_trace(path: str) -> bool:
     return _has_groups(Path(path))
 
 
+def is_store(path: str) -> bool:
+    """Whether a path is a folder of fits."""
+    from icb_pymc.results import fits
+
+    return fits.is_store(path)
+
+
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:
     """The traces in these files, named by their file names if these differ, else by their paths."""
     from icb_pymc.results.traces import read_trace_as_tree

@@ -3,7 +3,16 @@
 import argparse
 from typing import Any
 
-from icb_pymc.cli.options import PICTURES, add_events, add_verb, check_output, given_events, say, write_picture
+from icb_pymc.cli.options import (
+    PICTURES,
+    add_events,
+    add_verb,
+    check_output,
+    given_events,
+    is_store,
+    say,
+    write_picture,
+)
 from icb_pymc.errors import InputError
 
 
@@ -18,7 +27,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
     parser.add_argument("picture", choices=["weights", "importance", "radar", "agents", "choices"], help="what to draw")
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
     add_events(parser, "a vertical line with a label")
@@ -52,6 +61,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--at can only be used with radars; weights and importance take --event.")
     if options.features and options.picture in ("agents", "choices"):
         raise InputError("--features can only be used with weights, importance and radars.")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import plot_fits
+
+        return plot_fits(options)
     events = given_events(options)
 
     from icb_pymc.results.traces import read_trace_as_tree
