@@ -94,7 +94,7 @@ class Impact:
         >>> import icb_pymc
         >>> result = icb_pymc.impact(icb_pymc.open_trace("nb-icb-stepping"), 250, features=["age"])
         >>> sorted(result.records()[0])[:5]
-        ['after', 'before', 'change', 'chosen_after', 'chosen_before']
+        ['account', 'account_probability', 'after', 'before', 'change']
         """
         records = []
         for position, event in enumerate(self.events):
