@@ -29,6 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "command_line",
+    "mathml",
 ]
 exclude_patterns = ["_build"]
 
@@ -65,6 +66,7 @@ intersphinx_mapping = {
     "xarray": ("https://docs.xarray.dev/en/stable/", (None, inventories.pack("xarray"))),
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "icb_pymc"
 html_static_path = ["_static"]

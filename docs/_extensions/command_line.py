@@ -34,9 +34,9 @@ def _insert_commands(app: Sphinx, page: str, source: list[str]) -> None:
 def _section(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"{'#' * (2 + name.count(' '))} icb {name}\n"
     yield f"{_prose(parser.description or '')}\n"
-    usage = " ".join(parser.format_usage().partition(":")[2].split())
+    usage = " ".join(parser.format_usage().partition(":")[2].replace("[-h] ", "").split())
     yield "```text"
-    yield textwrap.fill(usage, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    yield textwrap.fill(usage, 76, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     yield "```\n"
     yield f"```{{program}} icb {name}\n```\n"
     for group in parser._action_groups:
@@ -63,7 +63,7 @@ def _entry(parser: argparse.ArgumentParser, action: argparse.Action) -> Iterator
         value = "{" + ",".join(map(str, action.choices)) + "}"
     names = action.option_strings or [action.dest]
     known = f" One of {', '.join(f'`{choice}`' for choice in action.choices)}." if action.choices else ""
-    yield "```{option} " + ", ".join(f"{name} {value}".strip() if action.option_strings else name for name in names)
+    yield f"```{{option}} {', '.join(names)} {value if action.option_strings else ''}".rstrip()
     text = formatter._expand_help(action) if action.help else ""
     yield f"{_prose(text)}{'.' if text and known else ''}{known if action.metavar or not action.option_strings else ''}"
     yield "```\n"
