@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
+    "shell_cells",
 ]
 exclude_patterns = ["_build"]
 
