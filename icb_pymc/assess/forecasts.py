@@ -19,7 +19,7 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
-from icb_pymc.sample.hyperpriors import declare_with_priors, learnt_hyperparameters
+from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors, learnt_hyperparameters
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
@@ -108,7 +108,9 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
         # A trace may come from anywhere: it may name a model, but not a file to be run.
         raise InputError(f"this trace is of a model called '{model}', which is not a name of a model.")
     declare = find(model)
-    stored, learn = learnt_hyperparameters(json.loads(trace.attrs.get("hyperparameters", "{}")))
+    stored, learn = learnt_hyperparameters(
+        json.loads(trace.attrs.get("hyperparameters", "{}")), decisions_in(trace).sizes["feature"]
+    )
     defaults = settings(declare, {})
     given: dict[str, Any] = {}
     for name, value in stored.items():
@@ -119,7 +121,7 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
                 f"'{name}' of this trace is neither a number nor a vector nor a matrix: {value}."
             ) from None
         is_text = isinstance(value, str) or (isinstance(array, np.ndarray) and array.dtype.kind not in "biuf")
-        # Distributions and functions are stored by their names, from which they cannot be rebuilt.
+        # Functions, and distributions of unusual families, are stored by names from which they cannot be rebuilt.
         if is_text and not (isinstance(defaults.get(name), str) or name == "unit_of_time"):
             raise InputError(
                 f"'{name}' of this trace was a distribution or a function ({value}), which a file cannot store; call "
@@ -148,6 +150,7 @@ def _log_predictive(
     hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
+    check_proper(given)
     graph = declare_with_priors(declare, decisions, given, learn)
     attrs: dict[str, Any] = {"model": name_of(declare)}
     linear = find_linear_gaussian(graph) if graph.free_RVs else None

@@ -20,6 +20,7 @@ from icb_pymc.cli.options import (
     say,
     say_json,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -69,6 +70,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="NAME",
         help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
         "standard deviation); may be repeated",
+    )
+    parser.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="NAME=FAMILY(NUMBERS)",
+        help="learn this hyperparameter with this prior, like 'alpha=Gamma(2, 0.5)', with a family and arguments of "
+        "PyMC; 'innovation_covariance=HalfFlat(each)' gives each feature a variance of its own with a flat prior, "
+        "which --method laplace takes; may be repeated",
     )
     parser.add_argument("--keep-latents", action="store_true", help="keep the draws of rho and of the rewards")
     parser.add_argument(
@@ -124,6 +134,8 @@ def run(options: argparse.Namespace) -> int:
             )
         decisions = standardise(decisions, binary=options.scale_binary)
 
+    given |= given_priors(options, declare, decisions)
+
     # Of models that measure time, unless the user has said how.
     if not options.json and complete.get("unit_of_time", "") is None:
         from icb_pymc.data.understanding import describe_time
@@ -169,6 +181,24 @@ def run(options: argparse.Namespace) -> int:
     if trace.attrs["method"] == "mcmc":
         say(f"check convergence: icb diagnose {options.output}")
     return 0
+
+
+def given_priors(options: argparse.Namespace, declare: Any, decisions: Any) -> dict[str, Any]:
+    """The distributions given by ``--prior``."""
+    from icb_pymc.catalogue.lookup import check_names
+    from icb_pymc.sample.named_priors import prior_from_text
+
+    priors: dict[str, Any] = {}
+    settled = {*(text.partition("=")[0] for text in options.set), *options.learn}
+    for text in options.prior:
+        name, equals, prior = text.partition("=")
+        if not equals:
+            raise InputError(f"--prior {text}: write it as NAME=FAMILY(NUMBERS), like alpha=Gamma(2, 0.5).")
+        check_names(declare, [name])
+        if name in settled or name in priors:
+            raise InputError(f"--prior {text}: '{name}' is given twice; leave one out.")
+        priors[name] = prior_from_text(name, prior, decisions.sizes["feature"])
+    return priors
 
 
 def summary(trace: Any, unit: str = "sd") -> str:
