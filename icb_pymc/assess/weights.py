@@ -107,8 +107,8 @@ def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
     stored: Any = group(trace, "posterior").get("sampling_covariance")
     if stored is None:
         stored = json.loads(trace.attrs.get("hyperparameters", "{}")).get("sampling_covariance")
-        # Text stands for a distribution or an expression, whose draws are elsewhere.
-        stored = 0.0 if stored is None or isinstance(stored, str) else stored
+        # Anything else stands for a distribution or an expression, whose draws are elsewhere.
+        stored = stored if isinstance(stored, (int, float, list)) else 0.0
     values, lead = np.asarray(stored, dtype=float), ("chain", "draw") if isinstance(stored, xr.DataArray) else ()
     sizes = values.ndim - len(lead)
     if sizes == 2:
