@@ -46,6 +46,11 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--reward", metavar="COLUMN", help="what the agent received, empty if not seen (reward)")
     group.add_argument(
+        "--answer",
+        metavar="COLUMN",
+        help="the right answer, named as the choice is (answer), or whether the choice was right (correct)",
+    )
+    group.add_argument(
         "--features",
         metavar="FORMULA",
         help="feature columns A,B,C, or a formula like 'price + C(brand) + brand:weekend + lag(chosen)' "
@@ -97,6 +102,7 @@ def given_columns(options: argparse.Namespace) -> Any:
         "agent",
         "session",
         "reward",
+        "answer",
         "choice",
         "form",
     )

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from icb_pymc.data.answers import check_answers
 from icb_pymc.data.deciders import check_agents, in_order_of_time, with_agents
 from icb_pymc.data.observed_rewards import as_rewards, check_rewards
 from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
@@ -140,7 +141,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
         ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
         (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
         optionally ``decider`` (time), the position of each decision's agent along ``agent``, ``reward`` (time) of real
-        numbers, NaN where none was observed, ``session`` (time), and ``missed`` (time), true where nobody was chosen.
+        numbers, NaN where none was observed, ``session`` (time), ``missed`` (time), true where nobody was chosen, and
+        ``answer`` (time), the slot of the right answer, -1 where there is none.
     source : str
         What to call them in messages, such as the name of their file.
 
@@ -178,6 +180,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     check_agents(decisions, source)
     check_rewards(decisions, source)
     check_sessions(decisions, source)
+    check_answers(decisions, source)
     _warn_uninformative(decisions, source)
     return decisions
 
