@@ -18,6 +18,7 @@ from icb_pymc.cli import (
     changes,
     check,
     compare,
+    completion,
     convert,
     diagnose,
     fit,
@@ -61,17 +62,15 @@ VERBS = (
     prepare,
     reproduce,
     bench,
+    completion,
 )
 
 # Between two searches for garbage.
 NEW_OBJECTS = 100_000
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `icb`; bad input is answered with one sentence and exit code 2."""
-    # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
-    # new ones, as Python does by default, takes a fifth of the time.
-    gc.set_threshold(NEW_OBJECTS)
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `icb` with all its verbs."""
     parser = argparse.ArgumentParser(
         prog="icb",
         description="Infer from a log of decisions how the decision-maker's priorities evolved.",
@@ -81,12 +80,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
         verb.add_to(verbs)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `icb`; bad input is answered with one sentence and exit code 2."""
+    # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
+    # new ones, as Python does by default, takes a fifth of the time.
+    gc.set_threshold(NEW_OBJECTS)
+    options = build_parser().parse_args(arguments)
     warnings.showwarning = _print_warning
     try:
         return options.run(options)
     except InputError as error:
-        print(f"icb {options.verb}: {error}", file=sys.stderr)
+        print(f"icb {options.verb}: {error.on_command_line}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"icb {options.verb}: interrupted; no incomplete file was written.", file=sys.stderr)

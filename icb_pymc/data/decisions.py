@@ -270,9 +270,9 @@ def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray
 
     Examples
     --------
-    >>> import icb_pymc
+    >>> import icb_pymc, numpy as np
     >>> from icb_pymc.data.decisions import shares_of_time
-    >>> time = ["2001-01-01", "2001-01-02", "2001-01-05"]
+    >>> time = np.array(["2001-01-01", "2001-01-02", "2001-01-05"], "datetime64[ns]")
     >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]]] * 3, [0, 1, 0], time=time)
     >>> shares_of_time(decisions), shares_of_time(decisions, "decision")
     (array([0.25, 0.75]), array([0.5, 0.5]))
