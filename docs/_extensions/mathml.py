@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script from the network, so pages can be read without one."""
+"""Formulas as MathML, which browsers draw by themselves: pages need no script from the network."""
 
 from typing import Any
 
