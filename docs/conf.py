@@ -30,6 +30,7 @@ extensions = [
     "sphinx_design",
     "command_line",
     "mathml",
+    "shell_cells",
 ]
 exclude_patterns = ["_build"]
 

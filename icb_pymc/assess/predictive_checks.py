@@ -67,6 +67,23 @@ def has_probabilities(trace: InferenceData) -> bool:
     return "choice_probabilities" in group_names(trace) and bool(_open(trace).any())
 
 
+def why_not_checked(trace: InferenceData) -> str:
+    """Why the choices of a trace cannot be checked; empty if they can."""
+    if "choice_probabilities" in group_names(trace):
+        return "" if bool(_open(trace).any()) else "no decision had more than one candidate"
+    posterior, times = group(trace, "posterior"), group(trace, "constant_data").sizes.get("time", 0)
+    kept = posterior.sizes.get("time", times)
+    if kept < times:
+        return (
+            f"the trace keeps {kept} of {times} times and no choice probabilities: fit it again with all times "
+            "(every=1, or --every 1)"
+        )
+    return (
+        "the trace has no choice probabilities: they were not asked for, were too large, or were left out when it was "
+        "shared, or the method or model has none"
+    )
+
+
 def check_choices(trace: InferenceData) -> ChoiceCheck:
     """Compare the choices in a trace with the probabilities that its draws give them.
 

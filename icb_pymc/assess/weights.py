@@ -18,7 +18,7 @@ UNITS = ("sd", "user")
 _NOISE_NODES = 9
 
 
-def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
+def log_odds_weights(trace: InferenceData, unit: str = "sd", *, of: str = "belief") -> xr.DataArray:
     """Weights alpha beta_t in log-odds.
 
     A candidate whose feature is one unit higher than that of an otherwise equal one has odds of being chosen that are
@@ -30,6 +30,8 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
     unit : {"sd", "user"}
         Per standard deviation of the feature among the candidates of a decision (per unit where its values are 0 and
         1), or per unit of the user's features (before they were standardised).
+    of : str
+        The path in the posterior: the belief, or the ``"trend"`` that several agents share.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
     """
     if unit not in UNITS:
         raise InputError(f"unit={unit!r}: it must be {' or '.join(repr(word) for word in UNITS)}.")
-    weights = alpha_of(trace) * draws_of(trace, "belief")
+    weights = alpha_of(trace) * draws_of(trace, of)
     decisions = group(trace, "constant_data")
     if unit == "sd":
         weights = weights * feature_sd(decisions)

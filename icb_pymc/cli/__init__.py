@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options)
     except InputError as error:
-        print(f"icb {options.verb}: {error}", file=sys.stderr)
+        print(f"icb {options.verb}: {error.on_command_line}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"icb {options.verb}: interrupted; no incomplete file was written.", file=sys.stderr)

@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from icb_pymc.cli.each import SCALED, add_each, check_each, fit_subjects
 from icb_pymc.cli.options import (
     add_json,
     add_scaling,
@@ -32,9 +33,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with a model")
     parser.add_argument(
-        "decisions", help="netCDF file, or a table as CSV or Parquet (whose features are standardised first)"
+        "decisions",
+        nargs="+",
+        help="netCDF file, or a table as CSV or Parquet (whose features are standardised first); several with "
+        "--each file",
     )
-    parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
+    parser.add_argument(
+        "-o", "--output", help="trace to write (default: trace.nc), or with --each the folder (default: fits)"
+    )
     parser.add_argument("--draws", type=positive_integer, help="draws kept per chain (default: 1000)")
     parser.add_argument(
         "--tune",
@@ -98,6 +104,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default="sd",
         help="print weights per standard deviation of a feature, or per unit of it (default: sd)",
     )
+    add_each(parser)
     add_settings(parser)
     add_table_columns(parser)
     add_json(parser)
@@ -108,20 +115,23 @@ def run(options: argparse.Namespace) -> int:
     """Read the decisions, fit the model, write the trace, and print a summary."""
     from icb_pymc.catalogue.lookup import check_names, find, settings
 
-    check_output(options.output, ".nc")
+    check_each(options)
+    if options.each is None:
+        options.output = options.output or "trace.nc"
+        check_output(options.output, ".nc")
     declare = find(options.model)
     given = given_settings(options, declare)
     complete = settings(declare, given)
     check_names(declare, options.learn)
-    decisions = read_given_decisions(options.decisions, options)
-    if Path(options.decisions).suffix != ".nc" and not options.as_is:
+    if options.each is not None:
+        return fit_subjects(options, given, _fit_options(options))
+    (file,) = options.decisions
+    decisions = read_given_decisions(file, options)
+    if Path(file).suffix != ".nc" and not options.as_is:
         from icb_pymc.data.standardisation import standardise
 
         if not options.json:
-            say(
-                "features: numbers are scaled by their spread within decisions, 0/1 features stay as they are "
-                "(--scale-binary, --as-is)"
-            )
+            say(SCALED)
         decisions = standardise(decisions, binary=options.scale_binary)
 
     # Of models that measure time, unless the user has said how.
@@ -138,21 +148,8 @@ def run(options: argparse.Namespace) -> int:
         trace = fit(
             options.model,
             decisions,
-            draws=options.draws,
-            tune=options.tune,
-            chains=options.chains,
             cores=options.cores,
-            sweeps=options.sweeps,
-            seed=options.seed,
-            preset=options.preset,
-            kernel=options.kernel,
-            method=options.method,
-            iterations=options.iterations,
-            learn=options.learn,
-            keep_latents=options.keep_latents,
-            every=options.every,
-            dtype=options.dtype,
-            log_likelihood=options.log_likelihood,
+            **_fit_options(options),
             hyperparameters=given,
         )
     if trace.attrs["interrupted"]:
@@ -171,9 +168,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _fit_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Options of `icb_pymc.fit` that are passed on as they are."""
+    names = ("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn")
+    names += ("keep_latents", "every", "dtype", "log_likelihood")
+    return {name: getattr(options, name) for name in names}
+
+
 def summary(trace: Any, unit: str = "sd") -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     from icb_pymc.assess.extrapolation import extrapolation
+    from icb_pymc.assess.laplace_bias import laplace_remarks
     from icb_pymc.results.inference_data import group
 
     posterior, table = group(trace, "posterior"), first_and_last(trace, unit)
@@ -196,13 +201,16 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
-        lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
-        lines += [f"- {line}" for line in [extrapolation(trace)] if line]
+        lines.append(
+            f"\nLaplace approximation: the Gaussian around the mode, not the posterior itself; log evidence "
+            f"{trace.attrs['log_evidence']:.2f}"
+        )
+        lines += [f"- {line}" for line in [*laplace_remarks(trace), extrapolation(trace)] if line]
     elif trace.attrs["method"] == "mcmc":
         from icb_pymc.assess.diagnosis import diagnose
 
         diagnosis = diagnose(trace)
-        lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
+        lines.append(f"\n{diagnosis.label}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
 

@@ -72,9 +72,20 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 
 def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
-    """Read the decisions named on the command line; those of a table get the coding of `like`."""
-    from icb_pymc.data.columns import Columns
+    """Read the decisions named on the command line, or those in a trace; those of a table get the coding of `like`."""
+    if is_trace(path):
+        from icb_pymc.results.posterior import decisions_in
+        from icb_pymc.results.traces import read_trace_as_tree
+
+        return decisions_in(read_trace_as_tree(path))
     from icb_pymc.data.decision_files import read_decisions
+
+    return read_decisions(path, given_columns(options), like=like)
+
+
+def given_columns(options: argparse.Namespace) -> Any:
+    """The columns of a table that are named on the command line."""
+    from icb_pymc.data.columns import Columns
 
     roles = (
         "decision",
@@ -90,7 +101,7 @@ def read_given_decisions(path: str, options: argparse.Namespace, like: Any = Non
         "form",
     )
     given = {name: getattr(options, name) for name in roles}
-    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)), like=like)
+    return Columns(**given, alternatives=_alternatives(options.alternatives))
 
 
 def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
@@ -123,6 +134,13 @@ def is_trace(path: str) -> bool:
 
     check_netcdf(Path(path))
     return _has_groups(Path(path))
+
+
+def is_store(path: str) -> bool:
+    """Whether a path is a folder of fits."""
+    from icb_pymc.results import fits
+
+    return fits.is_store(path)
 
 
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,16 @@
 import argparse
 from typing import Any
 
-from icb_pymc.cli.options import PICTURES, add_events, add_verb, check_output, given_events, say, write_picture
+from icb_pymc.cli.options import (
+    PICTURES,
+    add_events,
+    add_verb,
+    check_output,
+    given_events,
+    is_store,
+    say,
+    write_picture,
+)
 from icb_pymc.errors import InputError
 
 
@@ -18,7 +27,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
     parser.add_argument("picture", choices=["weights", "importance", "radar", "agents", "choices"], help="what to draw")
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
     add_events(parser, "a vertical line with a label")
@@ -27,7 +36,8 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         action="append",
         default=[],
         metavar="NAME",
-        help="draw the importance for this agent; may be repeated (default if there are several: the first six)",
+        help="draw weights or importance of this agent; may be repeated (default if agents have weights of their own: "
+        "the first six)",
     )
     parser.add_argument(
         "--unit",
@@ -45,12 +55,16 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--event can only be used with weights and importance; radars take --at.")
     if options.unit and options.picture != "weights":
         raise InputError("--unit can only be used with weights.")
-    if options.agent and options.picture != "importance":
-        raise InputError("--agent can only be used with the importance picture; radars take --at.")
+    if options.agent and options.picture not in ("weights", "importance"):
+        raise InputError("--agent can only be used with weights and importance; radars take --at.")
     if options.at and options.picture != "radar":
         raise InputError("--at can only be used with radars; weights and importance take --event.")
     if options.features and options.picture in ("agents", "choices"):
         raise InputError("--features can only be used with weights, importance and radars.")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import plot_fits
+
+        return plot_fits(options)
     events = given_events(options)
 
     from icb_pymc.results.traces import read_trace_as_tree
@@ -67,18 +81,8 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
 
     features = options.features.split(",") if options.features else None
     data = group(trace, "constant_data")
-    if options.picture == "weights":
-        from icb_pymc.plots.weights import weights_over_time
-
-        return weights_over_time(trace, features=features, events=events, unit=options.unit or "sd")
-    if options.picture == "importance" and (options.agent or "decider" in data):
-        from icb_pymc.plots.agents import importance_by_agent
-
-        return importance_by_agent(trace, agents=options.agent or None, features=features, events=events)
-    if options.picture == "importance":
-        from icb_pymc.plots.importance import importance_over_time
-
-        return importance_over_time(trace, features=features, events=events)
+    if options.picture in ("weights", "importance"):
+        return _draw_over_time(trace, events, features, options)
     if options.picture == "choices":
         from icb_pymc.plots.diagnosis import choices_picture
 
@@ -91,3 +95,26 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
 
     time = data["time"].values
     return radar(trace, at=options.at or [time[0], time[-1]], features=features)
+
+
+def _draw_over_time(trace: Any, events: dict[str, str], features: list[str] | None, options: argparse.Namespace) -> Any:
+    """Weights or importance, of each agent where agents have beliefs of their own."""
+    from icb_pymc.plots.agents import have_own_beliefs, importance_by_agent, weights_by_agent
+    from icb_pymc.plots.importance import importance_over_time
+    from icb_pymc.plots.weights import weights_over_time
+    from icb_pymc.results.inference_data import group
+
+    unit: dict[str, Any] = {"unit": options.unit or "sd"} if options.picture == "weights" else {}
+    if have_own_beliefs(trace):
+        draw: Any = weights_by_agent if options.picture == "weights" else importance_by_agent
+        return draw(trace, agents=options.agent or None, features=features, events=events, **unit)
+    if options.agent and "decider" in group(trace, "constant_data"):
+        raise InputError(
+            f"--agent {options.agent[0]}: all agents of this trace have the same weights, because "
+            f"'{trace.attrs.get('model', 'its model')}' does not tell them apart; leave --agent out, or fit "
+            "hierarchical_nb_icb."
+        )
+    if options.agent:
+        raise InputError(f"--agent {options.agent[0]}: the decisions of this trace do not say who decided.")
+    draw = weights_over_time if options.picture == "weights" else importance_over_time
+    return draw(trace, features=features, events=events, **unit)

@@ -6,6 +6,7 @@ Only what is drawn is computed here: numbers come from `results` and `assess`.
 - `change_around_event`: weights before and after an event, and the change of each.
 - `dates_of_change`: when preferences changed, and the weights between changes.
 - `agents`: several decision-makers and the trend they share; `population`: the parameters in which they differ.
+- `subjects`: many subjects that were fitted one by one, over time, and their changes around an event.
 - `diagnosis`: convergence, and whether choices are as predicted; `calibration`: simulation-based calibration.
 - `paths`: lines and bands over time; `common`: panels, colours, events and labels that the figures share.
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icb_pymc.plots.agents import importance_by_agent as importance_by_agent
+    from icb_pymc.plots.agents import weights_by_agent as weights_by_agent
     from icb_pymc.plots.calibration import calibration_picture as calibration_picture
     from icb_pymc.plots.change_around_event import impact as impact
     from icb_pymc.plots.dates_of_change import changes as changes
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
     from icb_pymc.plots.importance import importance_over_time as importance_over_time
     from icb_pymc.plots.population import parameters_by_agent as parameters_by_agent
     from icb_pymc.plots.radars import radar as radar
+    from icb_pymc.plots.subjects import changes_by_subject as changes_by_subject
+    from icb_pymc.plots.subjects import subjects_over_time as subjects_over_time
     from icb_pymc.plots.weights import weights_over_time as weights_over_time
 
 # Imported on first use: some figures are of results whose modules import PyMC, which takes longer than to draw.
 _MODULE_OF = {
     "calibration_picture": "calibration",
     "changes": "dates_of_change",
+    "changes_by_subject": "subjects",
     "choices_picture": "diagnosis",
     "diagnosis_picture": "diagnosis",
     "impact": "change_around_event",
@@ -36,6 +41,8 @@ _MODULE_OF = {
     "importance_over_time": "importance",
     "parameters_by_agent": "population",
     "radar": "radars",
+    "subjects_over_time": "subjects",
+    "weights_by_agent": "agents",
     "weights_over_time": "weights",
 }
 

@@ -4,6 +4,6 @@
 - `scale`, `algorithms`: how large the runs are, and how each algorithm is run under a preset.
 - `log`, `unit`: a description of a log of decisions; a description of a run: a log, an algorithm and settings.
 - `work`: carries out a run from its description.
-- `store`, `running`, `workers`: finished runs on disk; doing the missing ones; in local processes or on a Dask cluster.
+- `store`, `running`: finished runs on disk; doing the missing ones.
 - `published`, `formats`: the paper's numbers; tables as text, Markdown, CSV and LaTeX.
 """

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -45,9 +46,14 @@ def write_trace(result: InferenceData, path: str | Path) -> None:
     """
     if Path(path).suffix != ".nc":
         raise InputError(f"{path}: traces are netCDF files and end in .nc.")
-    content = as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
+    content = trace_bytes(result)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def trace_bytes(result: InferenceData) -> bytes:
+    """The contents of a trace's file."""
+    return as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
 
 
 def read_trace(path: str | Path) -> InferenceData:
@@ -85,6 +91,8 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
 
     All functions of this package take it, too; of PyMC 5 only ArviZ does not.
     """
+    if Path(path).is_dir():
+        raise InputError(f"{path} is a folder; give one trace, such as that of one subject in a folder of fits.")
     source = existing(path)
     check_netcdf(source)
     try:
@@ -94,6 +102,16 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
         raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error
     check_trace(result, str(source))
     return result
+
+
+def read_attributes(path: Path) -> dict[str, Any]:
+    """The attributes of a trace's file alone; none if it is missing, or was cut short by another program."""
+    try:
+        check_netcdf(path)
+        with h5netcdf.File(path, "r") as file:
+            return dict(file.attrs)
+    except (OSError, ValueError, KeyError):
+        return {}
 
 
 def check_trace(result: InferenceData, source: str = "this result") -> None:
