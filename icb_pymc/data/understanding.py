@@ -57,7 +57,7 @@ def summarise(decisions: xr.Dataset) -> dict[str, Any]:
     if "reward" in decisions:
         summary["rewards"] = int(np.isfinite(decisions["reward"].values).sum())
     if "agent" in decisions.attrs:
-        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs["seed"]}
+        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs.get("seed", "unknown")}
     faults = {
         "constant": constant_features(decisions),
         "collinear": collinear_features(decisions),

@@ -5,6 +5,6 @@
 - `csv_tables`, `parquet_tables`: tables as data frames, refused by name if they are something else.
 - `text`: text from files as terminals, pages and pictures can show it, one place for each escaping.
 - `plain_json`: results as JSON for other programs.
-- `attributes`: settings as the JSON text of a file's attributes.
+- `attributes`: settings as the JSON text of a file's attributes, and their kinds.
 - `machine`: memory and cores that this process may use.
 """

@@ -4,11 +4,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from corpus import tables
+from corpus import strangers, tables
 
 from icb_pymc.cli import main
 
-CORPUS = {"tables": tables.KINDS}
+CORPUS = {"tables": tables.KINDS, "netCDF": strangers.KINDS}
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
