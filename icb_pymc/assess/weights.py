@@ -153,4 +153,8 @@ def alpha_of(trace: InferenceData) -> Any:
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
     """The alpha that the attributes of a trace or of simulated decisions store as a number, if they do."""
     alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
+    if isinstance(alpha, (int, float)) and not 0 <= alpha < np.inf:
+        raise InputError(
+            f"the hyperparameter alpha={alpha} of this file is no inverse temperature: it must not be negative."
+        )
     return float(alpha) if isinstance(alpha, (int, float)) else None

@@ -15,6 +15,7 @@ from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.sessions import check_sessions, seen, with_missed, with_sessions
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.attributes import check_kinds
 
 # The unit of time that counts decisions.
 BY_DECISION = "decision"
@@ -181,6 +182,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     check_rewards(decisions, source)
     check_sessions(decisions, source)
     check_answers(decisions, source)
+    check_kinds(decisions.attrs, ("agent",), ("seed", "synthetic"), source)
     _warn_uninformative(decisions, source)
     return decisions
 
