@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from icb_pymc.assess.impact import impact as impact
     from icb_pymc.assess.k_fold import compare_folds as compare_folds
     from icb_pymc.assess.k_fold import k_fold as k_fold
+    from icb_pymc.assess.population import population as population
     from icb_pymc.assess.power import power as power
     from icb_pymc.assess.weight_table import weight_table as weight_table
     from icb_pymc.assess.weights import log_odds_weights as log_odds_weights
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     from icb_pymc.errors import InputError as InputError
     from icb_pymc.errors import InputWarning as InputWarning
     from icb_pymc.reports.report import report as report
+    from icb_pymc.results.fits import read_fits as read_fits
     from icb_pymc.results.registry import open_trace as open_trace
     from icb_pymc.results.sharing import share as share
     from icb_pymc.results.traces import read_trace as read_trace
     from icb_pymc.results.traces import write_trace as write_trace
+    from icb_pymc.sample.each import fit_each as fit_each
     from icb_pymc.sample.fitting import fit as fit
     from icb_pymc.sample.simulation import simulate as simulate
 
@@ -65,6 +68,7 @@ _MODULE_OF = {
     "compare_folds": "assess.k_fold",
     "diagnose": "assess.diagnosis",
     "fit": "sample.fitting",
+    "fit_each": "sample.each",
     "from_arrays": "data.decisions",
     "from_table": "data.tables",
     "impact": "assess.impact",
@@ -75,8 +79,10 @@ _MODULE_OF = {
     "mean_reverting": "declare.processes",
     "one_step_ahead": "assess.forecasts",
     "open_trace": "results.registry",
+    "population": "assess.population",
     "power": "assess.power",
     "read_decisions": "data.decision_files",
+    "read_fits": "results.fits",
     "read_trace": "results.traces",
     "register": "catalogue.lookup",
     "report": "reports.report",

@@ -13,5 +13,7 @@ Nothing here samples a posterior, except to check a model against its own simula
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead), `k_fold` (leave out many); `trace_models`: what
   to fit again. Average: `averaging` (one belief path from several models), with weights by `stacking`.
+- Many subjects: `by_subject` asks each the same question, `population` summarises weights and
+  changes, `subject_paths` has them over time.
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """

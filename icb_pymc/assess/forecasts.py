@@ -16,10 +16,10 @@ from icb_pymc.assess.trace_models import model_of_trace
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.kernels.assumed_density import predict_choices
+from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
-from icb_pymc.sample.hyperpriors import declare_with_priors
+from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
@@ -44,9 +44,9 @@ def one_step_ahead(
     """Log probability of each choice given those before it: the score of a forecaster.
 
     It is log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`, for models of linear-Gaussian beliefs
-    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an assumed-density filter: after each choice the state
-    is approximated by a Gaussian with its exact mean and covariance. Hyperparameters with a prior are averaged over, by
-    draws from the prior weighted by how well each has forecast so far.
+    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by expectation propagation: choices are approximated by
+    Gaussian factors, each made given the others so far, and forecasts add up to the log evidence. Hyperparameters with
+    a prior are averaged over, by draws from the prior weighted by how well each has forecast so far.
 
     Parameters
     ----------
@@ -124,6 +124,7 @@ def _log_predictive(
     hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
+    check_proper(given)
     graph = declare_with_priors(declare, decisions, given, learn)
     attrs: dict[str, Any] = {"model": name_of(declare)}
     linear = find_linear_gaussian(graph) if graph.free_RVs else None

@@ -2,7 +2,16 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_json, add_verb, named_traces, non_negative_integer, positive_integer, say, say_json
+from icb_pymc.cli.options import (
+    add_json,
+    add_verb,
+    is_store,
+    named_traces,
+    non_negative_integer,
+    positive_integer,
+    say,
+    say_json,
+)
 from icb_pymc.errors import InputError
 
 
@@ -15,7 +24,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "next choice (--ahead), or a part of the choices from all others (--folds).",
         "icb compare nb_icb.nc b_icb.nc --folds 10",
     )
-    parser.add_argument("traces", nargs="+", help="netCDF files written by `icb fit` for the same decisions")
+    parser.add_argument(
+        "traces", nargs="+", help="netCDF files, or folders, written by `icb fit` for the same decisions"
+    )
     parser.add_argument(
         "--ahead", action="store_true", help="forecast each choice from the choices before it, with the traces' models"
     )
@@ -67,6 +78,10 @@ def run(options: argparse.Namespace) -> int:
     for name in ("blocks", "method", "cores", "seed"):
         if getattr(options, name) not in (None, False) and not options.folds:
             raise InputError(f"--{name} can only be used with --folds.")
+    if any(is_store(path) for path in options.traces):
+        from icb_pymc.cli.fits import compare_fits
+
+        return compare_fits(options)
     from icb_pymc.assess.comparison import CAUTION, compare, compare_ahead
 
     traces = named_traces(options.traces)

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from icb_pymc.cli.options import PICTURES, add_json, add_verb, check_output, say, say_json, write_picture
+from icb_pymc.cli.options import PICTURES, add_json, add_verb, check_output, is_store, say, say_json, write_picture
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,7 +15,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "agree with the model. Exit code 0: converged, 1: not converged or no chains to diagnose, 2: not a trace.",
         "icb diagnose trace.nc -o diagnosis.png",
     )
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
     parser.add_argument(
         "--rhat", type=float, default=1.01, metavar="LIMIT", help="limit of the rank-normalised R-hat (default: 1.01)"
@@ -29,6 +29,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Read the trace, diagnose it, print the result, and draw it if asked to."""
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import diagnose_fits
+
+        return diagnose_fits(options)
     if options.output:
         check_output(options.output, *PICTURES)
     from icb_pymc.assess.diagnosis import diagnose

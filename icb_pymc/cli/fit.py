@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from icb_pymc.cli.each import SCALED, add_each, check_each, fit_subjects
 from icb_pymc.cli.options import (
     add_json,
     add_scaling,
@@ -20,6 +21,7 @@ from icb_pymc.cli.options import (
     say,
     say_json,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,9 +34,14 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with a model")
     parser.add_argument(
-        "decisions", help="netCDF file, or a table as CSV or Parquet (whose features are standardised first)"
+        "decisions",
+        nargs="+",
+        help="netCDF file, or a table as CSV or Parquet (whose features are standardised first); several with "
+        "--each file",
     )
-    parser.add_argument("-o", "--output", default="trace.nc", help="trace to write (default: trace.nc)")
+    parser.add_argument(
+        "-o", "--output", help="trace to write (default: trace.nc), or with --each the folder (default: fits)"
+    )
     parser.add_argument("--draws", type=positive_integer, help="draws kept per chain (default: 1000)")
     parser.add_argument(
         "--tune",
@@ -70,6 +77,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
         "standard deviation); may be repeated",
     )
+    parser.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="NAME=FAMILY(NUMBERS)",
+        help="learn this hyperparameter with this prior, like 'alpha=Gamma(2, 0.5)', with a family and arguments of "
+        "PyMC; 'innovation_covariance=HalfFlat(each)' gives each feature a variance of its own with a flat prior, "
+        "which --method laplace takes; may be repeated",
+    )
     parser.add_argument("--keep-latents", action="store_true", help="keep the draws of rho and of the rewards")
     parser.add_argument(
         "--no-log-likelihood",
@@ -98,6 +114,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default="sd",
         help="print weights per standard deviation of a feature, or per unit of it (default: sd)",
     )
+    add_each(parser)
     add_settings(parser)
     add_table_columns(parser)
     add_json(parser)
@@ -108,21 +125,28 @@ def run(options: argparse.Namespace) -> int:
     """Read the decisions, fit the model, write the trace, and print a summary."""
     from icb_pymc.catalogue.lookup import check_names, find, settings
 
-    check_output(options.output, ".nc")
+    check_each(options)
+    if options.each is None:
+        options.output = options.output or "trace.nc"
+        check_output(options.output, ".nc")
     declare = find(options.model)
     given = given_settings(options, declare)
     complete = settings(declare, given)
     check_names(declare, options.learn)
-    decisions = read_given_decisions(options.decisions, options)
-    if Path(options.decisions).suffix != ".nc" and not options.as_is:
+    if options.each is not None:
+        if options.prior:
+            raise InputError("--prior cannot be used with --each; --learn NAME can.")
+        return fit_subjects(options, given, _fit_options(options))
+    (file,) = options.decisions
+    decisions = read_given_decisions(file, options)
+    if Path(file).suffix != ".nc" and not options.as_is:
         from icb_pymc.data.standardisation import standardise
 
         if not options.json:
-            say(
-                "features: numbers are scaled by their spread within decisions, 0/1 features stay as they are "
-                "(--scale-binary, --as-is)"
-            )
+            say(SCALED)
         decisions = standardise(decisions, binary=options.scale_binary)
+
+    given |= given_priors(options, declare, decisions)
 
     # Of models that measure time, unless the user has said how.
     if not options.json and complete.get("unit_of_time", "") is None:
@@ -138,21 +162,8 @@ def run(options: argparse.Namespace) -> int:
         trace = fit(
             options.model,
             decisions,
-            draws=options.draws,
-            tune=options.tune,
-            chains=options.chains,
             cores=options.cores,
-            sweeps=options.sweeps,
-            seed=options.seed,
-            preset=options.preset,
-            kernel=options.kernel,
-            method=options.method,
-            iterations=options.iterations,
-            learn=options.learn,
-            keep_latents=options.keep_latents,
-            every=options.every,
-            dtype=options.dtype,
-            log_likelihood=options.log_likelihood,
+            **_fit_options(options),
             hyperparameters=given,
         )
     if trace.attrs["interrupted"]:
@@ -169,6 +180,33 @@ def run(options: argparse.Namespace) -> int:
     if trace.attrs["method"] == "mcmc":
         say(f"check convergence: icb diagnose {options.output}")
     return 0
+
+
+def _fit_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Options of `icb_pymc.fit` that are passed on as they are."""
+    names = [
+        *("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn"),
+        *("keep_latents", "every", "dtype", "log_likelihood"),
+    ]
+    return {name: getattr(options, name) for name in names}
+
+
+def given_priors(options: argparse.Namespace, declare: Any, decisions: Any) -> dict[str, Any]:
+    """The distributions given by ``--prior``."""
+    from icb_pymc.catalogue.lookup import check_names
+    from icb_pymc.sample.named_priors import prior_from_text
+
+    priors: dict[str, Any] = {}
+    settled = {*(text.partition("=")[0] for text in options.set), *options.learn}
+    for text in options.prior:
+        name, equals, prior = text.partition("=")
+        if not equals:
+            raise InputError(f"--prior {text}: write it as NAME=FAMILY(NUMBERS), like alpha=Gamma(2, 0.5).")
+        check_names(declare, [name])
+        if name in settled or name in priors:
+            raise InputError(f"--prior {text}: '{name}' is given twice; leave one out.")
+        priors[name] = prior_from_text(name, prior, decisions.sizes["feature"])
+    return priors
 
 
 def summary(trace: Any, unit: str = "sd") -> str:

@@ -12,6 +12,7 @@ from icb_pymc.cli.options import (
     add_verb,
     check_output,
     given_events,
+    is_store,
     non_negative_integer,
     say,
     say_json,
@@ -30,7 +31,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "drift without a step, or no change is best supported.",
         "icb impact trace.nc --event 2002-02-27=MELD --before 2y --after 2y --placebos 19 -o impact.png",
     )
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     add_events(parser, "the event: a date such as 2002-02-27, or a number if the decisions are numbered")
     add_question(parser)
     parser.add_argument(
@@ -51,6 +52,10 @@ def run(options: argparse.Namespace) -> int:
         check_output(options.output, *PICTURES)
     if not options.event:
         raise InputError("--event is missing: say when it happened, as in --event 2002-02-27=MELD.")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import impact_of_fits
+
+        return impact_of_fits(options)
     from icb_pymc.assess.impact import impact
     from icb_pymc.results.traces import read_trace_as_tree
 

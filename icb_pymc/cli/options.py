@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
+from icb_pymc.io.files import check_target, is_file, replacing
 from icb_pymc.io.plain_json import as_json_text
+from icb_pymc.io.text import for_json, for_terminal
 
 PICTURES = (".png", ".pdf", ".svg")
 WORDS = {"true": True, "false": False, "none": None}
@@ -134,12 +136,19 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
 
 def is_trace(path: str) -> bool:
     """Whether a file is netCDF that is divided into groups, as traces are and decisions are not."""
-    if Path(path).suffix != ".nc" or not Path(path).is_file():
+    if Path(path).suffix != ".nc" or not is_file(path):
         return False
     from icb_pymc.io.untrusted import check_netcdf
 
     check_netcdf(Path(path))
     return _has_groups(Path(path))
+
+
+def is_store(path: str) -> bool:
+    """Whether a path is a folder of fits."""
+    from icb_pymc.results import fits
+
+    return fits.is_store(path)
 
 
 def named_traces(paths: Sequence[str]) -> dict[str, Any]:
@@ -260,8 +269,7 @@ def check_output(path: str, *suffixes: str) -> None:
     """Refuse an output that cannot be written, before the work begins."""
     if Path(path).suffix not in suffixes:
         raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
+    check_target(path)
 
 
 def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
@@ -270,7 +278,6 @@ def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
 
     # Writing a file needs no screen.
     mpl.use("Agg")
-    from icb_pymc.io.files import replacing
 
     figure = draw()
     with replacing(path) as temporary:
@@ -295,7 +302,7 @@ def non_negative_integer(text: str) -> int:
 
 def say(text: str = "") -> None:
     """Print for the person at the terminal."""
-    print(text, file=sys.stdout)
+    print(for_terminal(text), file=sys.stdout)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -305,4 +312,4 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def say_json(value: Any) -> None:
     """Print a result as JSON, see `icb_pymc.io.plain_json`."""
-    print(as_json_text(value), file=sys.stdout)
+    print(for_json(as_json_text(value)), file=sys.stdout)

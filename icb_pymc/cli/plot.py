@@ -9,6 +9,7 @@ from icb_pymc.cli.options import (
     add_verb,
     check_output,
     given_events,
+    is_store,
     positive_integer,
     say,
     write_picture,
@@ -39,7 +40,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
     parser.add_argument("picture", choices=PICTURES_OF_A_TRACE, help="what to draw")
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
     add_events(parser, "a vertical line with a label")
@@ -84,6 +85,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--window can only be used with performance and bias.")
     if (options.feature is not None) != (options.picture == "psychometric"):
         raise InputError("--feature NAME belongs to the psychometric curve, which needs it.")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import plot_fits
+
+        return plot_fits(options)
     events = given_events(options)
 
     from icb_pymc.results.traces import read_trace_as_tree

@@ -3,7 +3,16 @@
 import argparse
 import sys
 
-from icb_pymc.cli.options import add_events, add_question, add_verb, check_output, given_events, named_traces, say
+from icb_pymc.cli.options import (
+    add_events,
+    add_question,
+    add_verb,
+    check_output,
+    given_events,
+    is_store,
+    named_traces,
+    say,
+)
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,7 +24,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "The HTML form needs no network and no JavaScript; .md and .json have the same content.",
         'icb report trace.nc --event 2002-02-27="MELD introduced" --matters 0.1 -o report.html',
     )
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("others", nargs="*", metavar="more.nc", help="fits of other models to the same decisions")
     add_events(parser, "the event: a date such as 2002-02-27, or a number if the decisions are numbered")
     add_question(parser)
@@ -38,6 +47,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read the traces, gather the answers, write the page, and print the answers."""
     check_output(options.output, ".html", ".md", ".json")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import report_of_fits
+
+        return report_of_fits(options)
     from icb_pymc.reports.report import report
 
     trace, *others = named_traces([options.trace, *options.others]).items()

@@ -2,8 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +74,8 @@ def run(options: argparse.Namespace) -> int:
     if Path(options.output).is_file():
         raise InputError(f"{options.output} is a file; give the name of a folder.")
 
+    from icb_pymc.io.progress import progress
+    from icb_pymc.io.workers import cluster, processes
     from icb_pymc.reproduce import scale as scales
     from icb_pymc.reproduce.algorithms import user_algorithm
     from icb_pymc.reproduce.figures import FIGURES as FIGURES_MADE
@@ -84,7 +84,6 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.reproduce.running import run_missing
     from icb_pymc.reproduce.store import Store
     from icb_pymc.reproduce.unit import in_order
-    from icb_pymc.reproduce.workers import cluster, processes
 
     scale = scales.QUICK if options.quick else scales.FULL
     if options.seeds:
@@ -103,8 +102,8 @@ def run(options: argparse.Namespace) -> int:
 
     missing = [unit for unit in units if not store.has(unit)]
     say(f"{len(units)} runs, of which {len(units) - len(missing)} already exist")
-    with _progress(len(missing)) as advance:
-        failures = run_missing(missing, store, start_workers, advance)
+    with progress(len(missing)) as advance:
+        failures = run_missing(missing, store, start_workers, lambda unit: advance(unit.name))
 
     too_small = " These are quick runs, too small to compare with the paper's." if options.quick else ""
     for table in tables:
@@ -117,24 +116,6 @@ def run(options: argparse.Namespace) -> int:
             _write_figure(figure, store.trace(unit), path)
             _warn_if_not_converged(unit, store)
     return _report(failures, len(units))
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Any], None]]:
-    """A progress bar with the time left; the function that is yielded advances it."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.description}"), disable=total == 0) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda unit: progress.update(task, advance=1, description=unit.name)
 
 
 def _write_table(table: Any, rows: Any, note: str, stem: Path) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from icb_pymc.cli.options import add_events, add_verb, check_output, given_events, positive_integer, say
+from icb_pymc.cli.options import add_events, add_verb, check_output, given_events, is_store, positive_integer, say
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -14,7 +14,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "importance, a row for each time and feature. With --event, write the change of each weight around each event.",
         "icb table trace.nc -o weights.csv",
     )
-    parser.add_argument("trace", help="netCDF file written by `icb fit`")
+    parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", required=True, help="file to write: .csv")
     add_events(parser, "write changes around this event: a date, or a number if the decisions are numbered")
     parser.add_argument(
@@ -35,6 +35,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read the trace and write the table."""
     check_output(options.output, ".csv")
+    if is_store(options.trace):
+        from icb_pymc.cli.fits import table_of_fits
+
+        return table_of_fits(options)
     from icb_pymc.io.files import replacing
     from icb_pymc.results.traces import read_trace
 

@@ -15,6 +15,7 @@ from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.sessions import check_sessions, seen, with_missed, with_sessions
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.attributes import check_kinds
 
 # The unit of time that counts decisions.
 BY_DECISION = "decision"
@@ -181,6 +182,7 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     check_rewards(decisions, source)
     check_sessions(decisions, source)
     check_answers(decisions, source)
+    check_kinds(decisions.attrs, ("agent",), ("seed", "synthetic"), source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -273,9 +275,9 @@ def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray
 
     Examples
     --------
-    >>> import icb_pymc
+    >>> import icb_pymc, numpy as np
     >>> from icb_pymc.data.decisions import shares_of_time
-    >>> time = ["2001-01-01", "2001-01-02", "2001-01-05"]
+    >>> time = np.array(["2001-01-01", "2001-01-02", "2001-01-05"], "datetime64[ns]")
     >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]]] * 3, [0, 1, 0], time=time)
     >>> shares_of_time(decisions), shares_of_time(decisions, "decision")
     (array([0.25, 0.75]), array([0.5, 0.5]))

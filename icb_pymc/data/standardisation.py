@@ -1,5 +1,7 @@
 """Features on one scale for the sampler, and weights in the user's units for the reader."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import xarray as xr
 
@@ -75,6 +77,52 @@ def standardise(decisions: xr.Dataset, *, binary: bool = False, like: xr.Dataset
         "feature_scale": old_scale * scale,
     }
     return decisions.assign(changed | {name: decisions[name] * scale for name in _true_weights(decisions)})
+
+
+def standardise_together(logs: Mapping[str, xr.Dataset], *, binary: bool = False) -> dict[str, xr.Dataset]:
+    """`standardise` several logs by the same means and scales, those of all their decisions together.
+
+    Parameters
+    ----------
+    logs : mapping of str to Dataset
+        Decisions by name.
+    binary : bool
+        Whether to scale features with two values, too.
+
+    Raises
+    ------
+    InputError
+        If a log has other features than the first.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.data.standardisation import standardise_together
+    >>> logs = {name: icb_pymc.from_arrays([[[size], [0.0]]], [0]) for name, size in (("a", 2.0), ("b", 4.0))}
+    >>> [float(log["feature_scale"][0].round(3)) for log in standardise_together(logs).values()]
+    [1.581, 1.581]
+    """
+    first, *_ = logs.values()
+    for name, log in logs.items():
+        if not np.array_equal(log["feature"].values, first["feature"].values):
+            given, expected = (", ".join(map(str, of["feature"].values)) for of in (log, first))
+            raise InputError(f"{name}: its features are {given}, but those of the first are {expected}.")
+    widest = max(log.sizes["action"] for log in logs.values())
+    context, available = (
+        np.concatenate([_padded(values(log), widest) for log in logs.values()])
+        for values in (lambda log: log["context"].values, seen)
+    )
+    together = xr.Dataset(
+        {"context": (("time", "action", "feature"), context), "available": (("time", "action"), available)},
+        {"feature": first["feature"].values},
+    )
+    common = standardise(together, binary=binary)
+    return {name: standardise(log, like=common) for name, log in logs.items()}
+
+
+def _padded(values: np.ndarray, widest: int) -> np.ndarray:
+    """Values of candidates (time, action, ...) with empty slots, so that there are so many."""
+    return np.pad(values, [(0, 0), (0, widest - values.shape[1]), *[(0, 0)] * (values.ndim - 2)])
 
 
 def scaled_features(decisions: xr.Dataset, binary: bool = False) -> np.ndarray:

@@ -59,7 +59,7 @@ def summarise(decisions: xr.Dataset) -> dict[str, Any]:
     if "answer" in decisions:
         summary["answers"] = int((decisions["answer"].values >= 0).sum())
     if "agent" in decisions.attrs:
-        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs["seed"]}
+        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs.get("seed", "unknown")}
     faults = {
         "constant": constant_features(decisions),
         "collinear": collinear_features(decisions),

@@ -6,6 +6,7 @@ Only what is drawn is computed here: numbers come from `results` and `assess`.
 - `change_around_event`: weights before and after an event, and the change of each.
 - `dates_of_change`: when preferences changed, and the weights between changes.
 - `agents`: several decision-makers and the trend they share; `population`: the parameters in which they differ.
+- `subjects`: many subjects that were fitted one by one, over time, and their changes around an event.
 - `diagnosis`: convergence, and whether choices are as predicted; `calibration`: simulation-based calibration.
 - `choice_shares`: performance and bias over time, and the psychometric curve, of choices between two alternatives.
 - `paths`: lines and bands over time; `common`: panels, colours, events and labels that the figures share.
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from icb_pymc.plots.importance import importance_over_time as importance_over_time
     from icb_pymc.plots.population import parameters_by_agent as parameters_by_agent
     from icb_pymc.plots.radars import radar as radar
+    from icb_pymc.plots.subjects import changes_by_subject as changes_by_subject
+    from icb_pymc.plots.subjects import subjects_over_time as subjects_over_time
     from icb_pymc.plots.weights import weights_over_time as weights_over_time
 
 # Imported on first use: some figures are of results whose modules import PyMC, which takes longer than to draw.
@@ -35,6 +38,7 @@ _MODULE_OF = {
     "bias_over_time": "choice_shares",
     "calibration_picture": "calibration",
     "changes": "dates_of_change",
+    "changes_by_subject": "subjects",
     "choices_picture": "diagnosis",
     "diagnosis_picture": "diagnosis",
     "impact": "change_around_event",
@@ -44,6 +48,7 @@ _MODULE_OF = {
     "performance_over_time": "choice_shares",
     "psychometric_curve": "choice_shares",
     "radar": "radars",
+    "subjects_over_time": "subjects",
     "weights_by_agent": "agents",
     "weights_over_time": "weights",
 }

@@ -1,7 +1,5 @@
 """`report`: one file that a decision-maker can read, with the same content as HTML, Markdown and JSON."""
 
-import base64
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,17 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from icb_pymc.errors import InputError
 from icb_pymc.io.files import replacing
 from icb_pymc.io.plain_json import as_json_text
 from icb_pymc.reports.findings import Findings, find
 from icb_pymc.reports.names import as_markdown
 from icb_pymc.reports.numbers import numbers_of
 from icb_pymc.reports.page import parts_of
+from icb_pymc.reports.page_file import environment, form_of, locked_style
 from icb_pymc.reports.parts import Names
 from icb_pymc.results.inference_data import InferenceData
-
-FORMS = (".html", ".md", ".json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +41,14 @@ class Report:
     @cached_property
     def html(self) -> str:
         """One page that needs no network, no server and no JavaScript."""
-        from markupsafe import Markup
-
-        environment = _environment(autoescape=True)
-        style = environment.get_template("style.css").render()
-        digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode()
-        policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        style, policy = locked_style()
         parts = self._parts(lambda text: text)
-        # The style is ours, and contains nothing from the trace.
-        return environment.get_template("report.html").render(parts, style=Markup(style), policy=policy)
+        return environment(autoescape=True).get_template("report.html").render(parts, style=style, policy=policy)
 
     @cached_property
     def markdown(self) -> str:
         """The same without charts, as Markdown."""
-        return _environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
+        return environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
 
     @cached_property
     def json(self) -> str:
@@ -83,10 +73,7 @@ class Report:
             If it has another suffix or cannot be written.
         """
         target = Path(path)
-        forms = {".html": "html", ".md": "markdown", ".json": "json"}
-        if target.suffix not in forms:
-            raise InputError(f"{target}: the output must end in {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
-        text = getattr(self, forms[target.suffix])
+        text = getattr(self, form_of(target))
         with replacing(target) as temporary:
             # A lone surrogate in a name, which UTF-8 cannot hold, was replaced before.
             temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -207,15 +194,3 @@ def _options(
     for moment in examples or ():
         words += ["--example", str(moment)]
     return [*words, "--quick"] if quick else words
-
-
-def _environment(autoescape: bool) -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("icb_pymc.reports"),
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

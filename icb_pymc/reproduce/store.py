@@ -3,14 +3,11 @@
 import json
 from pathlib import Path
 
-import h5netcdf
-
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import replacing
-from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.reproduce.unit import Unit
 from icb_pymc.results.inference_data import InferenceData
-from icb_pymc.results.traces import read_trace
+from icb_pymc.results.traces import read_attributes, read_trace
 
 
 class Store:
@@ -29,7 +26,7 @@ class Store:
 
     def has(self, unit: Unit) -> bool:
         """Whether the run exists, is complete, and was made with these settings."""
-        return self._attrs(unit).get("unit_digest") == unit.digest
+        return read_attributes(self.path(unit)).get("unit_digest") == unit.digest
 
     def keep(self, unit: Unit, content: bytes) -> None:
         """Write a finished run; its file is never incomplete."""
@@ -38,18 +35,9 @@ class Store:
 
     def scores(self, unit: Unit) -> dict[str, float]:
         """The errors of a finished run; empty if it does not exist."""
-        attrs = self._attrs(unit)
+        attrs = read_attributes(self.path(unit))
         return json.loads(attrs["scores"]) if attrs.get("unit_digest") == unit.digest else {}
 
     def trace(self, unit: Unit) -> InferenceData:
         """The trace of a finished run."""
         return read_trace(self.path(unit))
-
-    def _attrs(self, unit: Unit) -> dict[str, str]:
-        try:
-            check_netcdf(self.path(unit))
-            with h5netcdf.File(self.path(unit), "r") as file:
-                return dict(file.attrs)
-        except (OSError, ValueError, KeyError):
-            # Missing, or truncated by another program.
-            return {}

@@ -1,14 +1,9 @@
 """Carry out runs from their descriptions; in any process, the same description gives the same result."""
 
 import json
-import tempfile
-import traceback
-import warnings
 from collections.abc import Iterable
-from functools import lru_cache
-from pathlib import Path
-from threading import Lock
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -20,26 +15,16 @@ from icb_pymc.catalogue.lookup import find
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.declare.change_points import SegmentTable, score_segments
 from icb_pymc.declare.spec import spec_of
-from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.errors import InputError
 from icb_pymc.reproduce.log import Log, decisions_of_log
 from icb_pymc.reproduce.unit import Unit
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
-from icb_pymc.results.traces import write_trace
 from icb_pymc.sample.fitting import fit
-from icb_pymc.sample.quiet import quiet_pymc
+from icb_pymc.sample.in_worker import FitOutcome, outcome_of, quiet_fits
 
 KNOWN_OF_AGENTS = ("alpha", "sigma", "start_mean", "rho_env_mean", "information")
 KEPT_VARIABLES = ("belief", "rho_env", "rho_env_scale", "strength", "share_learnt", "final_belief")
 KEPT_GROUPS = ("posterior", "observed_data", "constant_data", "em_path")
-# A worker of a cluster may have several threads; models must be compiled in one thread at a time.
-_fit_lock = Lock()
-
-
-class UnitResult(NamedTuple):
-    """The result of a unit: the contents of its file, or an error message."""
-
-    content: bytes | None
-    error: str | None = None
 
 
 def group_into_tasks(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
@@ -51,20 +36,9 @@ def group_into_tasks(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
     return [tuple(task) for task in tasks.values()]
 
 
-def run_task(task: tuple[Unit, ...]) -> list[UnitResult]:
-    """Run units; errors are returned as text, since not every exception can be sent between processes."""
-    with _fit_lock:
-        return [_result_of(unit) for unit in task]
-
-
-def _result_of(unit: Unit) -> UnitResult:
-    try:
-        return UnitResult(_as_bytes(run(unit)))
-    except InputError as error:
-        return UnitResult(None, str(error))
-    except Exception as error:
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        return UnitResult(None, f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})")
+def run_task(task: tuple[Unit, ...]) -> list[FitOutcome]:
+    """Run units one after the other."""
+    return [outcome_of(partial(run, unit)) for unit in task]
 
 
 def run(unit: Unit) -> InferenceData:
@@ -79,9 +53,7 @@ def run(unit: Unit) -> InferenceData:
     decisions = decisions_of_log(unit.log)
     # Scores are of all draws in full; `_thin` then keeps some.
     sampling: dict[str, Any] = {"every": 1, "dtype": "float64"} | dict(unit.sampling)
-    with quiet_pymc(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", InputWarning)
+    with quiet_fits() as cautions:
         trace = fit(
             unit.algorithm.model,
             decisions,
@@ -101,7 +73,7 @@ def run(unit: Unit) -> InferenceData:
             "unit": unit.description,
             "unit_digest": unit.digest,
             "scores": json.dumps(scores_of(trace)),
-            "warnings": "\n".join(str(warning.message) for warning in caught),
+            "warnings": "\n".join(cautions),
         }
     )
     return kept
@@ -173,11 +145,3 @@ def _thin(trace: InferenceData, unit: Unit) -> InferenceData:
 def _evenly_spaced(size: int, wanted: int) -> np.ndarray:
     """Every n-th position, so that about `wanted` remain."""
     return np.arange(0, size, max(1, round(size / wanted)))
-
-
-def _as_bytes(trace: InferenceData) -> bytes:
-    """The contents of a trace's file, to be sent to the process that writes the files."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "unit.nc"
-        write_trace(trace, path)
-        return path.read_bytes()

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -15,6 +16,7 @@ from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.results.inference_data import InferenceData, as_netcdf, from_groups, group, group_names, read_tree
 from icb_pymc.results.posterior import kept_positions
+from icb_pymc.results.trace_contents import check_contents
 
 SCHEMA_VERSION = 1
 IN_JSON = ("hyperparameters", "versions", "averaged")
@@ -45,9 +47,14 @@ def write_trace(result: InferenceData, path: str | Path) -> None:
     """
     if Path(path).suffix != ".nc":
         raise InputError(f"{path}: traces are netCDF files and end in .nc.")
-    content = as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
+    content = trace_bytes(result)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def trace_bytes(result: InferenceData) -> bytes:
+    """The contents of a trace's file."""
+    return as_netcdf(result, dict(result.attrs) | {"schema_version": SCHEMA_VERSION})
 
 
 def read_trace(path: str | Path) -> InferenceData:
@@ -85,6 +92,8 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
 
     All functions of this package take it, too; of PyMC 5 only ArviZ does not.
     """
+    if Path(path).is_dir():
+        raise InputError(f"{path} is a folder; give one trace, such as that of one subject in a folder of fits.")
     source = existing(path)
     check_netcdf(source)
     try:
@@ -94,6 +103,16 @@ def read_trace_as_tree(path: str | Path) -> xr.DataTree:
         raise InputError(f"{source} is not a trace: it cannot be read as netCDF.") from error
     check_trace(result, str(source))
     return result
+
+
+def read_attributes(path: Path) -> dict[str, Any]:
+    """The attributes of a trace's file alone; none if it is missing, or was cut short by another program."""
+    try:
+        check_netcdf(path)
+        with h5netcdf.File(path, "r") as file:
+            return dict(file.attrs)
+    except (OSError, ValueError, KeyError):
+        return {}
 
 
 def check_trace(result: InferenceData, source: str = "this result") -> None:
@@ -107,7 +126,7 @@ def check_trace(result: InferenceData, source: str = "this result") -> None:
         for variable in variables:
             if variable not in group(result, name):
                 raise InputError(f"{source} is not a trace: its {name} has no '{variable}'.")
-    decisions = group(result, "constant_data").assign(chosen=group(result, "observed_data")["chosen"])
+    decisions = _decisions(result, source)
     with warnings.catch_warnings():
         # These warnings were given when the model was fitted.
         warnings.simplefilter("ignore", InputWarning)
@@ -115,6 +134,15 @@ def check_trace(result: InferenceData, source: str = "this result") -> None:
     _check_labels(group(result, "posterior"), decisions, source)
     for attrs in (result.attrs, decisions.attrs):
         _check_json(attrs, source)
+    check_contents(result, decisions, source)
+
+
+def _decisions(result: InferenceData, source: str) -> xr.Dataset:
+    """The decisions inside a trace; xarray would fill up what has other times than the rest."""
+    data, chosen = group(result, "constant_data"), group(result, "observed_data")["chosen"]
+    if chosen.dims != ("time",) or not chosen.get_index("time").equals(data["context"].get_index("time")):
+        raise InputError(f"{source} is not a trace: its choices, 'chosen', have other times than its decisions.")
+    return data.assign(chosen=chosen)
 
 
 def _check_version(attrs: dict[str, Any], source: str) -> None:

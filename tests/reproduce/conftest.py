@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from icb_pymc.io.workers import Workers
 from icb_pymc.reproduce.paper_tables import PaperTable
 from icb_pymc.reproduce.scale import Scale
-from icb_pymc.reproduce.workers import Workers
 
 SMALL = Scale(
     agents=("stationary", "stepping"),
@@ -41,6 +41,6 @@ def in_this_process():
     @contextmanager
     def start():
         with ThreadPoolExecutor(1) as executor:
-            yield Workers(executor, 1)
+            yield Workers(executor, lambda: 1)
 
     return start

@@ -6,7 +6,8 @@ from helpers.model_texts import PLAIN, write
 
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.cli import main
-from icb_pymc.reproduce import paper_tables, work, workers
+from icb_pymc.io import workers
+from icb_pymc.reproduce import paper_tables, work
 from icb_pymc.reproduce import scale as scales
 
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.processes import alive, children
 
+from icb_pymc.io.workers import cluster, processes
 from icb_pymc.reproduce.paper_tables import TABLES, table_rows
 from icb_pymc.reproduce.running import run_missing
 from icb_pymc.reproduce.store import Store
-from icb_pymc.reproduce.workers import cluster, processes
 
 pytestmark = pytest.mark.slow
 # A small table 3 by two processes; killed and started again, it must end like one that was never disturbed.
@@ -27,26 +28,6 @@ if __name__ == "__main__":
     scale.QUICK = SMALL
     sys.exit(main(["reproduce", "--table", "3", "--quick", "--jobs", "2", "-o", sys.argv[1]]))
 """
-
-
-def status_of(pid):
-    """State and parent of a process, or None if it does not exist."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
-    except OSError:
-        return None
-
-
-def children(pid):
-    """Processes started by `pid`."""
-    processes_now = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [child for child in processes_now if (status := status_of(child)) and int(status[1]) == pid]
-
-
-def alive(pid):
-    """Whether a process is running, and not a zombie."""
-    status = status_of(pid)
-    return status is not None and status[0] != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="reads /proc")
@@ -105,7 +86,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_complete_table(tmp_pa
 def test_an_address_without_a_scheduler_is_reported(monkeypatch):
     pytest.importorskip("distributed")
     from icb_pymc import InputError
-    from icb_pymc.reproduce import workers
+    from icb_pymc.io import workers
 
     monkeypatch.setattr(workers, "SECONDS_TO_CONNECT", 2)
     with pytest.raises(InputError, match="no Dask scheduler responds"), cluster("tcp://127.0.0.1:1")():

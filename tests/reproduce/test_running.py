@@ -11,13 +11,13 @@ import pytest
 
 from icb_pymc import read_trace
 from icb_pymc.assess.metrics import reward_error
+from icb_pymc.io.workers import Workers, processes
 from icb_pymc.reproduce.log import Log
 from icb_pymc.reproduce.paper_tables import table_rows
 from icb_pymc.reproduce.running import run_missing
 from icb_pymc.reproduce.store import Store
 from icb_pymc.reproduce.unit import make_unit
 from icb_pymc.reproduce.work import group_into_tasks
-from icb_pymc.reproduce.workers import Workers, processes
 from icb_pymc.results.inference_data import group
 
 
@@ -108,7 +108,7 @@ def test_a_unit_whose_process_dies_is_found_and_costs_no_other(tmp_path, small, 
     @contextmanager
     def start():
         starts.append(None)
-        yield Workers(Mortal(), 2)
+        yield Workers(Mortal(), lambda: 2)
 
     store = Store(tmp_path)
     done, failures = done_by(units, store, start)

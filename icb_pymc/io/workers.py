@@ -1,40 +1,54 @@
-"""Where runs are carried out: in local processes or on a Dask cluster, both behind the interface of an executor."""
+"""Where tasks are carried out: in local processes or on a Dask cluster, both behind the interface of an executor."""
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from icb_pymc.errors import InputError
 
-# Multi-threaded linear algebra would make units compete for cores, and results depend on the number of threads.
+# Multi-threaded linear algebra would make tasks compete for cores, and results depend on the number of threads.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 SECONDS_TO_CONNECT = 20
+# A thread of a cluster's worker has one task in hand and one waiting, so that it need not wait for us; more would only
+# fill the memory of the scheduler.
+TASKS_PER_THREAD = 2
+SECONDS_BETWEEN_COUNTS = 1.0
 
 
 class Workers(NamedTuple):
-    """An executor, and how many tasks to submit at a time (None: all)."""
+    """An executor, and a function that says how many tasks it should have at a time."""
 
     executor: Executor
-    slots: int | None
+    slots: Callable[[], int]
 
 
 StartWorkers = Callable[[], AbstractContextManager[Workers]]
 
 
-def processes(jobs: int) -> StartWorkers:
-    """Local processes, even for a single job: a unit must not depend on the state of the calling process."""
+def processes(jobs: int, tasks_per_job: int = 1) -> StartWorkers:
+    """Local processes, even for a single job: a task must not depend on the state of the calling process.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes.
+    tasks_per_job : int
+        More than one keeps processes busy with short tasks; all tasks in hand are lost when a process dies, and done
+        again.
+    """
 
     @contextmanager
     def start() -> Iterator[Workers]:
         with _environment_variables(ONE_THREAD):
             pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent)
             try:
-                yield Workers(pool, jobs)
+                yield Workers(pool, lambda: jobs * tasks_per_job)
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
@@ -57,11 +71,25 @@ def cluster(address: str) -> StartWorkers:
         with client:
             executor = client.get_executor(pure=False)
             try:
-                yield Workers(executor, None)
+                yield Workers(executor, _tasks_for(client))
             finally:
                 executor.shutdown(wait=False)
 
     return start
+
+
+def _tasks_for(client: Any) -> Callable[[], int]:
+    """How many tasks a cluster should have: its workers come and go."""
+    counted, tasks = -SECONDS_BETWEEN_COUNTS, 0
+
+    def slots() -> int:
+        nonlocal counted, tasks
+        if time.monotonic() - counted >= SECONDS_BETWEEN_COUNTS:
+            threads = sum(client.nthreads().values())
+            counted, tasks = time.monotonic(), TASKS_PER_THREAD * max(1, threads)
+        return tasks
+
+    return slots
 
 
 @contextmanager
