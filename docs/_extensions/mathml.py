@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves, so that pages can be read without a network."""
+"""Formulas as MathML, which browsers draw by themselves: pages need no script from the network."""
 
 from typing import Any
 

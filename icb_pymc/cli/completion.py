@@ -59,7 +59,8 @@ def parsers(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[s
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> Command:
-    options, words = [], []
+    options: list[Option] = []
+    words: list[str] = []
     for action in parser._actions:
         values = tuple(str(value) for value in action.choices or ())
         if action.option_strings:
