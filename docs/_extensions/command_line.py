@@ -19,7 +19,8 @@ COMMON = "--help"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Replace the marker when the page is read."""
+    """Replace the marker when the page is read, which it is in every build: the parser may have changed."""
+    app.connect("env-get-outdated", lambda *_: [PAGE])
     app.connect("source-read", _insert_commands)
     return {"parallel_read_safe": True}
 
