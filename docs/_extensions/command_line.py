@@ -37,7 +37,7 @@ def _section(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"{_prose(parser.description or '')}\n"
     usage = " ".join(parser.format_usage().partition(":")[2].replace("[-h] ", "").split())
     yield "```text"
-    yield textwrap.fill(usage, 76, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    yield textwrap.fill(usage, 68, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     yield "```\n"
     yield f"```{{program}} icb {name}\n```\n"
     for group in parser._action_groups:
