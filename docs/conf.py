@@ -73,6 +73,8 @@ html_title = "icb_pymc"
 html_static_path = ["_static"]
 html_css_files = ["icb.css"]
 html_show_sourcelink = False
+# Pages of no section have nothing to list at their left.
+html_sidebars = {"index": [], "get_started": []}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "show_prev_next": True,

@@ -19,7 +19,7 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
-from icb_pymc.sample.hyperpriors import declare_with_priors
+from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
@@ -124,6 +124,7 @@ def _log_predictive(
     hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
+    check_proper(given)
     graph = declare_with_priors(declare, decisions, given, learn)
     attrs: dict[str, Any] = {"model": name_of(declare)}
     linear = find_linear_gaussian(graph) if graph.free_RVs else None

@@ -114,11 +114,7 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
     chosen = group(trace, "observed_data")["chosen"].values[is_open]
     time = group(trace, "constant_data")["time"].values[is_open]
 
-    rng = np.random.default_rng(0)
-    # Choices drawn from the probabilities, by inversion of their cumulative sums.
-    edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
-    uniform = rng.random((REPLICATES, len(chosen), 1))
-    replicated = (uniform > edges).sum(axis=-1)
+    replicated = replicated_choices(probability)
     bins = np.minimum((probability * BINS).astype(int), BINS - 1)
     observed = _shares(chosen[None], bins, available)[0]
     shares = _shares(replicated, bins, available)
@@ -141,6 +137,13 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
         (float(lower), float(upper)),
         _over_time(time, hit, expected, chance),
     )
+
+
+def replicated_choices(probability: np.ndarray) -> np.ndarray:
+    """Slots (replicate, time) drawn from probabilities (time, action), by inversion of their cumulative sums."""
+    edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
+    uniform = np.random.default_rng(0).random((REPLICATES, len(probability), 1))
+    return (uniform > edges).sum(axis=-1)
 
 
 def _open(trace: InferenceData) -> np.ndarray:

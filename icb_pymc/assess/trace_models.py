@@ -9,6 +9,7 @@ from icb_pymc.catalogue.lookup import find, settings
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData
+from icb_pymc.results.posterior import decisions_in
 from icb_pymc.sample.hyperpriors import learnt_hyperparameters
 
 
@@ -47,7 +48,8 @@ def model_of_trace(trace: InferenceData, to_do: str, instead: str) -> TraceModel
     Raises
     ------
     InputError
-        If the trace is of no such model, or of an average, or a hyperparameter was a distribution or a function.
+        If the trace is of no such model, or of an average, or a hyperparameter was a function or an unusual
+        distribution.
     """
     model = str(trace.attrs.get("model"))
     if trace.attrs.get("method") == "average":
@@ -56,7 +58,9 @@ def model_of_trace(trace: InferenceData, to_do: str, instead: str) -> TraceModel
         # A trace may come from anywhere: it may name a model, but not a file to be run.
         raise InputError(f"this trace is of a model called '{model}', which is not a name of a model.")
     declare = find(model)
-    stored, learn = learnt_hyperparameters(json.loads(trace.attrs.get("hyperparameters", "{}")))
+    stored, learn = learnt_hyperparameters(
+        json.loads(trace.attrs.get("hyperparameters", "{}")), decisions_in(trace).sizes["feature"]
+    )
     defaults = settings(declare, {})
     given: dict[str, Any] = {}
     for name, value in stored.items():
@@ -67,7 +71,7 @@ def model_of_trace(trace: InferenceData, to_do: str, instead: str) -> TraceModel
                 f"'{name}' of this trace is neither a number nor a vector nor a matrix: {value}."
             ) from None
         is_text = isinstance(value, str) or (isinstance(array, np.ndarray) and array.dtype.kind not in "biuf")
-        # Distributions and functions are stored by their names, from which they cannot be rebuilt.
+        # Functions, and distributions of unusual families, are stored by names from which they cannot be rebuilt.
         if is_text and not (isinstance(defaults.get(name), str) or name == "unit_of_time"):
             raise InputError(
                 f"'{name}' of this trace was a distribution or a function ({value}), which a file cannot store; call "

@@ -107,8 +107,8 @@ def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
     stored: Any = group(trace, "posterior").get("sampling_covariance")
     if stored is None:
         stored = json.loads(trace.attrs.get("hyperparameters", "{}")).get("sampling_covariance")
-        # Text stands for a distribution or an expression, whose draws are elsewhere.
-        stored = 0.0 if stored is None or isinstance(stored, str) else stored
+        # Anything else stands for a distribution or an expression, whose draws are elsewhere.
+        stored = stored if isinstance(stored, (int, float, list)) else 0.0
     values, lead = np.asarray(stored, dtype=float), ("chain", "draw") if isinstance(stored, xr.DataArray) else ()
     sizes = values.ndim - len(lead)
     if sizes == 2:
@@ -153,4 +153,8 @@ def alpha_of(trace: InferenceData) -> Any:
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
     """The alpha that the attributes of a trace or of simulated decisions store as a number, if they do."""
     alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
+    if isinstance(alpha, (int, float)) and not 0 <= alpha < np.inf:
+        raise InputError(
+            f"the hyperparameter alpha={alpha} of this file is no inverse temperature: it must not be negative."
+        )
     return float(alpha) if isinstance(alpha, (int, float)) else None

@@ -60,7 +60,11 @@ def fit_subjects(options: argparse.Namespace, hyperparameters: dict[str, Any], f
         scheduler=options.scheduler,
         progressbar=sys.stderr.isatty(),
         # What was not asked for is left to the defaults, so that the same fits from Python have the same settings.
-        **{name: value for name, value in fit_options.items() if value is not None and value not in (False, [])},
+        **{
+            name: value
+            for name, value in fit_options.items()
+            if value is not None and value is not False and value != []
+        },
     )
     for subject, reason in fits.failures.items():
         print(f"icb fit: '{subject}' failed: {reason}", file=sys.stderr)

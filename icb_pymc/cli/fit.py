@@ -21,6 +21,7 @@ from icb_pymc.cli.options import (
     say,
     say_json,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -76,6 +77,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
         "standard deviation); may be repeated",
     )
+    parser.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="NAME=FAMILY(NUMBERS)",
+        help="learn this hyperparameter with this prior, like 'alpha=Gamma(2, 0.5)', with a family and arguments of "
+        "PyMC; 'innovation_covariance=HalfFlat(each)' gives each feature a variance of its own with a flat prior, "
+        "which --method laplace takes; may be repeated",
+    )
     parser.add_argument("--keep-latents", action="store_true", help="keep the draws of rho and of the rewards")
     parser.add_argument(
         "--no-log-likelihood",
@@ -124,6 +134,8 @@ def run(options: argparse.Namespace) -> int:
     complete = settings(declare, given)
     check_names(declare, options.learn)
     if options.each is not None:
+        if options.prior:
+            raise InputError("--prior cannot be used with --each; --learn NAME can.")
         return fit_subjects(options, given, _fit_options(options))
     (file,) = options.decisions
     decisions = read_given_decisions(file, options)
@@ -133,6 +145,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             say(SCALED)
         decisions = standardise(decisions, binary=options.scale_binary)
+
+    given |= given_priors(options, declare, decisions)
 
     # Of models that measure time, unless the user has said how.
     if not options.json and complete.get("unit_of_time", "") is None:
@@ -170,9 +184,29 @@ def run(options: argparse.Namespace) -> int:
 
 def _fit_options(options: argparse.Namespace) -> dict[str, Any]:
     """Options of `icb_pymc.fit` that are passed on as they are."""
-    names = ("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn")
-    names += ("keep_latents", "every", "dtype", "log_likelihood")
+    names = [
+        *("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn"),
+        *("keep_latents", "every", "dtype", "log_likelihood"),
+    ]
     return {name: getattr(options, name) for name in names}
+
+
+def given_priors(options: argparse.Namespace, declare: Any, decisions: Any) -> dict[str, Any]:
+    """The distributions given by ``--prior``."""
+    from icb_pymc.catalogue.lookup import check_names
+    from icb_pymc.sample.named_priors import prior_from_text
+
+    priors: dict[str, Any] = {}
+    settled = {*(text.partition("=")[0] for text in options.set), *options.learn}
+    for text in options.prior:
+        name, equals, prior = text.partition("=")
+        if not equals:
+            raise InputError(f"--prior {text}: write it as NAME=FAMILY(NUMBERS), like alpha=Gamma(2, 0.5).")
+        check_names(declare, [name])
+        if name in settled or name in priors:
+            raise InputError(f"--prior {text}: '{name}' is given twice; leave one out.")
+        priors[name] = prior_from_text(name, prior, decisions.sizes["feature"])
+    return priors
 
 
 def summary(trace: Any, unit: str = "sd") -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
+from icb_pymc.io.files import check_target, is_file, replacing
 from icb_pymc.io.plain_json import as_json_text
+from icb_pymc.io.text import for_json, for_terminal
 
 PICTURES = (".png", ".pdf", ".svg")
 WORDS = {"true": True, "false": False, "none": None}
@@ -45,6 +47,11 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
         "--session", metavar="COLUMN", help="the session: priorities may jump between sessions (session)"
     )
     group.add_argument("--reward", metavar="COLUMN", help="what the agent received, empty if not seen (reward)")
+    group.add_argument(
+        "--answer",
+        metavar="COLUMN",
+        help="the right answer, named as the choice is (answer), or whether the choice was right (correct)",
+    )
     group.add_argument(
         "--features",
         metavar="FORMULA",
@@ -97,6 +104,7 @@ def given_columns(options: argparse.Namespace) -> Any:
         "agent",
         "session",
         "reward",
+        "answer",
         "choice",
         "form",
     )
@@ -128,7 +136,7 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
 
 def is_trace(path: str) -> bool:
     """Whether a file is netCDF that is divided into groups, as traces are and decisions are not."""
-    if Path(path).suffix != ".nc" or not Path(path).is_file():
+    if Path(path).suffix != ".nc" or not is_file(path):
         return False
     from icb_pymc.io.untrusted import check_netcdf
 
@@ -261,8 +269,7 @@ def check_output(path: str, *suffixes: str) -> None:
     """Refuse an output that cannot be written, before the work begins."""
     if Path(path).suffix not in suffixes:
         raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
+    check_target(path)
 
 
 def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
@@ -271,7 +278,6 @@ def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
 
     # Writing a file needs no screen.
     mpl.use("Agg")
-    from icb_pymc.io.files import replacing
 
     figure = draw()
     with replacing(path) as temporary:
@@ -296,7 +302,7 @@ def non_negative_integer(text: str) -> int:
 
 def say(text: str = "") -> None:
     """Print for the person at the terminal."""
-    print(text, file=sys.stdout)
+    print(for_terminal(text), file=sys.stdout)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -306,4 +312,4 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def say_json(value: Any) -> None:
     """Print a result as JSON, see `icb_pymc.io.plain_json`."""
-    print(as_json_text(value), file=sys.stdout)
+    print(for_json(as_json_text(value)), file=sys.stdout)

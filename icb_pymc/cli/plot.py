@@ -10,10 +10,22 @@ from icb_pymc.cli.options import (
     check_output,
     given_events,
     is_store,
+    positive_integer,
     say,
     write_picture,
 )
 from icb_pymc.errors import InputError
+
+PICTURES_OF_A_TRACE = (
+    "weights",
+    "importance",
+    "radar",
+    "agents",
+    "choices",
+    "performance",
+    "bias",
+    "psychometric",
+)
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -23,10 +35,11 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "plot",
         "Draw a trace: signed weights of the features over time, their relative importance over time, radars of it at "
         "given times, the parameters in which agents differ, or how well the model's probabilities agree with the "
-        "choices.",
+        "choices. Of trials with two alternatives: the share of right answers (performance) and the bias over time, "
+        "and the psychometric curve of a feature, against what the model predicts.",
         "icb plot weights trace.nc --event 2002-02-27=MELD -o weights.png",
     )
-    parser.add_argument("picture", choices=["weights", "importance", "radar", "agents", "choices"], help="what to draw")
+    parser.add_argument("picture", choices=PICTURES_OF_A_TRACE, help="what to draw")
     parser.add_argument("trace", help="netCDF file written by `icb fit`, or the folder of `icb fit --each`")
     parser.add_argument("-o", "--output", required=True, help="picture to write: .png, .pdf or .svg")
     parser.add_argument("--features", metavar="A,B,C", help="draw only these features")
@@ -44,6 +57,13 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         choices=["sd", "user"],
         help="log-odds per standard deviation of the feature, or per unit of the user's feature (default: sd)",
     )
+    parser.add_argument("--feature", metavar="NAME", help="the feature of the psychometric curve")
+    parser.add_argument(
+        "--window",
+        type=positive_integer,
+        metavar="N",
+        help="performance and bias in running windows of N choices (default: by session, or in 20 parts)",
+    )
     parser.add_argument("--at", nargs="+", metavar="TIME", help="times of the radars (default: first and last)")
     parser.set_defaults(run=run)
 
@@ -59,8 +79,12 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--agent can only be used with weights and importance; radars take --at.")
     if options.at and options.picture != "radar":
         raise InputError("--at can only be used with radars; weights and importance take --event.")
-    if options.features and options.picture in ("agents", "choices"):
+    if options.features and options.picture not in ("weights", "importance", "radar"):
         raise InputError("--features can only be used with weights, importance and radars.")
+    if options.window and options.picture not in ("performance", "bias"):
+        raise InputError("--window can only be used with performance and bias.")
+    if (options.feature is not None) != (options.picture == "psychometric"):
+        raise InputError("--feature NAME belongs to the psychometric curve, which needs it.")
     if is_store(options.trace):
         from icb_pymc.cli.fits import plot_fits
 
@@ -87,6 +111,13 @@ def _draw(trace: Any, events: dict[str, str], options: argparse.Namespace) -> An
         from icb_pymc.plots.diagnosis import choices_picture
 
         return choices_picture(trace)
+    if options.picture in ("performance", "bias", "psychometric"):
+        from icb_pymc.plots.choice_shares import bias_over_time, performance_over_time, psychometric_curve
+
+        if options.picture == "psychometric":
+            return psychometric_curve(trace, options.feature)
+        over_time = performance_over_time if options.picture == "performance" else bias_over_time
+        return over_time(trace, window=options.window)
     if options.picture == "agents":
         from icb_pymc.plots.population import parameters_by_agent
 

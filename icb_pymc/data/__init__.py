@@ -2,7 +2,8 @@
 
 - `schema`: names of the dimensions and variables of decisions and of traces.
 - `decisions`: build decisions from arrays and validate them; `deciders`: which agent decided; `sessions`: sessions, and
-  decisions that were missed; `observed_rewards`: what followed each choice, where the log says so.
+  decisions that were missed; `observed_rewards`: what followed each choice, `answers`: which was right, where the log
+  says so.
 - `tables`: tables to decisions and back, by way of `columns` (their names and forms), `cells` (their values),
   `candidates` (the form that all are read into), `wide_tables`, `trial_tables` and `decision_times`; `decision_files`:
   files; `contexts`: what could be chosen, without choices.

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.times import time_within
 from icb_pymc.errors import InputError
+from icb_pymc.io.text import for_picture
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import at_kept_times
 
@@ -35,14 +36,9 @@ def panel_grid(
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def escape_math(text: Any) -> str:
-    """Text that matplotlib draws as it is: between dollar signs, which a file may contain, it expects mathematics."""
-    return str(text).replace("$", r"\$")
-
-
 def label_of(name: Any) -> str:
     """The name of a feature or an agent as a label."""
-    return escape_math(str(name).replace("_", " "))
+    return for_picture(str(name).replace("_", " "))
 
 
 def caption(trace: InferenceData, note: str) -> str:
@@ -54,7 +50,7 @@ def caption(trace: InferenceData, note: str) -> str:
 
 def model_of(trace: InferenceData) -> str:
     """The name of the model of a trace, as text for a figure."""
-    return escape_math(trace.attrs.get("model", "model"))
+    return for_picture(trace.attrs.get("model", "model"))
 
 
 def known_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
@@ -103,7 +99,7 @@ def draw_events(ax: Axes, events: Mapping[Any, str], labelled: bool) -> None:
             style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
             # Lines that pass behind the label must not make it illegible.
             behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-            ax.text(at, 0.98, f"{escape_math(label)} ", transform=above, bbox=behind, **style)
+            ax.text(at, 0.98, f"{for_picture(label)} ", transform=above, bbox=behind, **style)
 
 
 def gap_positions(time: np.ndarray) -> np.ndarray:

@@ -217,6 +217,8 @@ def test_decisions_of_several_agents_may_share_their_times(decisions):
 def test_missing_deciders_and_moves_from_zero_covariance_are_refused(decisions):
     with pytest.raises(InputError, match="needs to know who decided"):
         hierarchical_nb_icb(decisions_by(decisions, "1"))
+    with pytest.raises(InputError, match="so that weights never change: give a small one"):
+        hierarchical_nb_icb(decisions, total_movement=0.0)
     with pytest.raises(InputError, match="deviation_covariance is zero"):
         hierarchical_nb_icb(decisions, clock="calendar", deviation_covariance=0.0, deviation_innovation_covariance=0.1)
     with pytest.raises(InputError, match="set clock='calendar'"):

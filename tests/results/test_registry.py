@@ -77,7 +77,8 @@ def test_draws_that_are_not_numbers_do_not_pass(converged, folder, tmp_path):
     trace = read_trace(converged)
     group(trace, "posterior")["belief"].values[0, 0, 0, 0] = np.nan
     write_trace(trace, tmp_path / "nan.nc")
-    assert add(tmp_path / "nan.nc", "nan", COMMANDS, folder).checks["passed"] is False
+    with pytest.raises(InputError, match="'belief' holds draws that are missing"):
+        add(tmp_path / "nan.nc", "nan", COMMANDS, folder)
 
 
 def test_a_changed_file_is_detected_before_it_is_opened(folder):

@@ -1,27 +1,17 @@
 """Many subjects: nothing but the seed and the name decides a subject's draws, and nothing finished is lost."""
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.model_texts import PLAIN, write
-from helpers.subjects import LAPLACE, beliefs, subject_logs
+from helpers.subjects import LAPLACE, beliefs, here, stored_fits, subject_logs
 
 import icb_pymc
 from icb_pymc import InputError, fit_each, read_fits
-from icb_pymc.io.workers import Workers
 from icb_pymc.results.fits import open_for_writing
 from icb_pymc.sample import each
 from icb_pymc.sample.each import seed_of
-
-
-@contextmanager
-def here():
-    """Workers without processes of their own."""
-    with ThreadPoolExecutor(1) as executor:
-        yield Workers(executor, lambda: 2)
 
 
 @pytest.fixture
@@ -32,9 +22,7 @@ def in_this_process(monkeypatch):
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     """Three subjects, fitted once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(each, "processes", lambda jobs, in_hand: here)
-        return fit_each("nb_icb", subject_logs(), folder=tmp_path_factory.mktemp("fits") / "store", **LAPLACE)
+    return stored_fits(tmp_path_factory.mktemp("fits") / "store")
 
 
 def test_the_folder_is_a_mapping_of_ordinary_traces(fitted):
