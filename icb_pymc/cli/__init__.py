@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from icb_pymc import __version__
 from icb_pymc.cli import (
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
     # new ones, as Python does by default, takes a fifth of the time.
     gc.set_threshold(NEW_OBJECTS)
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="icb",
         description="Infer from a log of decisions how the decision-maker's priorities evolved.",
         epilog="example: icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
@@ -109,6 +109,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Surroundings: what the system does not let us do with a file, a folder or the output.
         _discard_output()
         return _refuse(options.verb, f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}.")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its errors are sentences like all others; sub-commands have parsers of the same class."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(as_sentence(message))
 
 
 def _refuse(verb: str, reason: object) -> int:
