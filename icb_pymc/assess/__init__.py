@@ -12,7 +12,6 @@ Nothing here samples a posterior, except to check a model against its own simula
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead). Average: `averaging` (one belief path from
   several models), with weights by `stacking`.
-- Many subjects: `by_subject` asks each the same question, `population` summarises weights and
-  changes, `subject_paths` has them over time.
+- Many subjects: `by_subject` asks each the same, `population` summarises weights, `subject_paths` has them over time.
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """

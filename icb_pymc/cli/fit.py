@@ -170,9 +170,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _fit_options(options: argparse.Namespace) -> dict[str, Any]:
     """Options of `icb_pymc.fit` that are passed on as they are."""
-    names = ("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn")
-    names += ("keep_latents", "every", "dtype", "log_likelihood")
-    return {name: getattr(options, name) for name in names}
+    sampling = ("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn")
+    keeping = ("keep_latents", "every", "dtype", "log_likelihood")
+    return {name: getattr(options, name) for name in (*sampling, *keeping)}
 
 
 def summary(trace: Any, unit: str = "sd") -> str:
