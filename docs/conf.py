@@ -8,8 +8,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 import inventories  # noqa: E402
+import own_warnings  # noqa: E402
 
 import icb_pymc  # noqa: E402
+
+# Its pages have the name that users import it by.
+sys.modules["icb_pymc.metrics"] = icb_pymc.metrics
 
 project = "icb_pymc"
 author = "The icb_pymc authors"
@@ -24,6 +28,9 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
+    "command_line",
+    "mathml",
+    "shell_cells",
 ]
 exclude_patterns = ["_build"]
 
@@ -40,12 +47,15 @@ nb_merge_streams = True
 # `icb` in a page is the one of this environment; cores are for chains.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+own_warnings.prepare(HERE / "_build" / "ipython")
 
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 # In docstrings `name` is an object if there is one of this name, else code.
 default_role = "py:obj"
 
@@ -57,11 +67,14 @@ intersphinx_mapping = {
     "xarray": ("https://docs.xarray.dev/en/stable/", (None, inventories.pack("xarray"))),
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "icb_pymc"
 html_static_path = ["_static"]
 html_css_files = ["icb.css"]
 html_show_sourcelink = False
+# Pages of no section have nothing to list at their left.
+html_sidebars = {"index": [], "get_started": []}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "show_prev_next": True,

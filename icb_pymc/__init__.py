@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from icb_pymc.assess.diagnosis import diagnose as diagnose
     from icb_pymc.assess.forecasts import one_step_ahead as one_step_ahead
     from icb_pymc.assess.impact import impact as impact
+    from icb_pymc.assess.k_fold import compare_folds as compare_folds
+    from icb_pymc.assess.k_fold import k_fold as k_fold
     from icb_pymc.assess.population import population as population
     from icb_pymc.assess.power import power as power
     from icb_pymc.assess.weight_table import weight_table as weight_table
@@ -63,6 +65,7 @@ _MODULE_OF = {
     "check": "assess.calibration",
     "compare": "assess.comparison",
     "compare_ahead": "assess.comparison",
+    "compare_folds": "assess.k_fold",
     "diagnose": "assess.diagnosis",
     "fit": "sample.fitting",
     "fit_each": "sample.each",
@@ -70,6 +73,7 @@ _MODULE_OF = {
     "from_table": "data.tables",
     "impact": "assess.impact",
     "in_user_units": "data.standardisation",
+    "k_fold": "assess.k_fold",
     "log_odds_weights": "assess.weights",
     "map_features": "data.decisions",
     "mean_reverting": "declare.processes",

@@ -6,6 +6,12 @@ class InputError(ValueError):
 
     The message is one sentence that names what is wrong and says what to do about it.
 
+    Parameters
+    ----------
+    message : str
+    on_command_line : str, optional
+        The same sentence for users of the command line, if it names options.
+
     Examples
     --------
     >>> import icb_pymc
@@ -15,6 +21,10 @@ class InputError(ValueError):
     ...     print(error)
     chosen must hold whole numbers: the slot of the chosen candidate, from 0.
     """
+
+    def __init__(self, message: str, *, on_command_line: str | None = None) -> None:
+        super().__init__(message)
+        self.on_command_line = on_command_line or message
 
 
 class InputWarning(UserWarning):

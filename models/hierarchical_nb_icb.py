@@ -9,7 +9,6 @@ import xarray as xr
 
 from icb_pymc.declare import (
     BeliefSample,
-    WienerProcess,
     as_covariance,
     choose,
     decisions_model,
@@ -18,7 +17,10 @@ from icb_pymc.declare import (
     innovations,
     linear_utility,
     log_odds_unit,
+    own_session_jumps,
+    session_jumps,
     specify,
+    walk_over_sessions,
 )
 from icb_pymc.declare.agent_walks import AgentWalks
 from icb_pymc.declare.priors import is_zero
@@ -41,6 +43,7 @@ def hierarchical_nb_icb(
     start_mean: Any = 0.0,
     start_covariance: Any = None,
     unit_of_time: str | None = None,
+    session_movement: Any = None,
 ) -> pm.Model:
     """belief_t = population + delta_{j,t}, delta_{j,1} ~ N(0, D), delta_{j,t} ~ N(delta_{j,t-1}, Sigma_B).
 
@@ -89,6 +92,10 @@ def hierarchical_nb_icb(
         Their covariance, instead of a scale.
     unit_of_time : str, optional
         As in `nb_icb`, on the clock of each agent or on the shared one.
+    session_movement : number or distribution, optional
+        v, how far an agent (or the trend) typically moves at all boundaries between its sessions together, beyond its
+        movement over time, as in `nb_icb`; an agent with fewer sessions than others moves less. Log-normal with median
+        0.3 where the decisions have sessions; 0 for none.
 
     Returns
     -------
@@ -98,7 +105,8 @@ def hierarchical_nb_icb(
     ------
     InputError
         If the decisions are not valid or do not contain `decider`, the unit of time does not fit their times,
-        deviations move but start with zero covariance, or an option is for the other clock.
+        deviations move but start with zero covariance, an option is for the other clock, or jumps are asked for where
+        there are no sessions.
 
     Examples
     --------
@@ -143,14 +151,18 @@ def hierarchical_nb_icb(
         if clock == "own":
             population = pm.MvNormal("population", mean, first, dims="feature")
             spread = deviation_spread(unit, deviation_scale, deviation_covariance)
-            path = population + AgentWalks("deviation", spread, innovation, elapsed, decider, dims=dims)
+            # The total movement, unless the covariance was given instead.
+            movement = model.named_vars.get("total_movement", total_movement)
+            moments = elapsed + own_session_jumps(decisions, session_movement, movement)
+            path = population + AgentWalks("deviation", spread, innovation, moments, decider, dims=dims)
         else:
-            path = WienerProcess(
+            path = walk_over_sessions(
                 "trend",
                 start_mean=mean,
                 start_covariance=first,
                 innovation_covariance=innovation,
                 elapsed=elapsed,
+                jumps=session_jumps(decisions, unit, session_movement),
                 dims=dims,
             )
             if not is_zero(deviation_covariance):

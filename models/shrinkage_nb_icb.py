@@ -18,6 +18,7 @@ from icb_pymc.declare import (
     hyperparameter,
     linear_utility,
     log_odds_unit,
+    warn_of_unused_sessions,
 )
 from icb_pymc.declare.priors import is_zero
 
@@ -39,7 +40,7 @@ def shrinkage_nb_icb(
 
     The horseshoe prior on innovations: one local scale lambda_t per decision (``local_scale``), shared by the features,
     times a global one, tau (``global_scale``), with half-Cauchy priors C+ on both. Given the scales beliefs are linear
-    and Gaussian.
+    and Gaussian. Boundaries between sessions are decisions like any other: beliefs may jump at all of them.
 
     Parameters
     ----------
@@ -77,6 +78,11 @@ def shrinkage_nb_icb(
     ------
     InputError
         If the decisions are not valid, or the unit of time does not fit their times.
+
+    Warns
+    -----
+    InputWarning
+        If the decisions have sessions, whose boundaries are not used.
 
     Notes
     -----
@@ -117,6 +123,7 @@ def shrinkage_nb_icb(
     >>> model["local_scale"].eval().shape
     (1,)
     """
+    warn_of_unused_sessions(decisions, "shrinkage_nb_icb", "weights may jump at any decision, with the same prior")
     with decisions_model(decisions) as model:
         features = decisions.sizes["feature"]
         # Time in units of the mean time between decisions.

@@ -5,41 +5,18 @@ import doctest
 import inspect
 import subprocess
 import sys
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from helpers.public_names import MODULES, PUBLIC
 
 import icb_pymc
-import icb_pymc.declare
-from icb_pymc import metrics, plots
-from icb_pymc.models import agents, b_icb, hierarchical_nb_icb, irl, nb_icb, shrinkage_nb_icb
 
+PACKAGE = Path(icb_pymc.__file__).parent
 SOURCE = Path(icb_pymc.__file__).read_text(encoding="utf-8")
-MODULES = ("__version__", "metrics", "models", "plots")
-
-
-def own_functions(module):
-    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-    objects = {name: getattr(module, name) for name in names}
-    return {
-        f"{module.__name__}.{name}": value
-        for name, value in objects.items()
-        if callable(value) and getattr(value, "__module__", "").startswith("icb_pymc")
-    }
-
-
-PUBLIC = {f"icb_pymc.{name}": getattr(icb_pymc, name) for name in icb_pymc.__all__ if name not in MODULES}
-PUBLIC |= own_functions(plots) | own_functions(icb_pymc.declare) | own_functions(irl) | own_functions(agents)
-PUBLIC |= {
-    f"icb_pymc.models.{model.__name__}": model for model in (nb_icb, b_icb, hierarchical_nb_icb, shrinkage_nb_icb)
-}
-PUBLIC |= {
-    f"icb_pymc.metrics.{name}": value
-    for name, value in vars(metrics).items()
-    if inspect.isfunction(value) and value.__module__ == metrics.__name__ and not name.startswith("_")
-}
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if inspect.isfunction(value)}
 
 
@@ -107,16 +84,42 @@ def test_a_public_function_documents_parameters_returns_and_what_it_raises(name)
     assert missing == []
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_the_example_of_a_public_object_runs(name):
+def run_examples(tests, names):
+    """Fail with what doctest reports unless all these examples print what they say."""
     mpl.use("Agg")
-    subject = PUBLIC[name]
-    finder = doctest.DocTestFinder(exclude_empty=True, recurse=False)
-    tests = [test for test in finder.find(subject, name, globs={}) if test.examples]
-    assert tests, f"{name} has no example"
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     for test in tests:
-        test.globs.update(vars(sys.modules[subject.__module__]))
+        test.globs.update(names)
         report: list[str] = []
         runner.run(test, out=report.append)
         assert runner.failures == 0, "".join(report)
+
+
+def examples_in(subject, name, *, recurse):
+    finder = doctest.DocTestFinder(exclude_empty=True, recurse=recurse)
+    return [test for test in finder.find(subject, name, globs={}) if test.examples]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_examples_of_a_public_object_and_its_methods_run(name):
+    subject = PUBLIC[name]
+    tests = examples_in(subject, name, recurse=inspect.isclass(subject))
+    assert name in [test.name for test in tests], f"{name} has no example"
+    run_examples(tests, vars(sys.modules[subject.__module__]))
+
+
+PUBLIC_PLACES = {f"{subject.__module__}.{subject.__qualname__}" for subject in PUBLIC.values()}
+# The sentences of reports have their own test, and `tests/reports` runs it.
+OTHER_MODULES = [
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in sorted(PACKAGE.glob("*/*.py"))
+    if ">>>" in path.read_text(encoding="utf-8") and path != PACKAGE / "reports" / "wording.py"
+]
+
+
+@pytest.mark.parametrize("module", OTHER_MODULES)
+def test_the_examples_of_what_is_not_public_run(module):
+    place = import_module(module)
+    tests = examples_in(place, module, recurse=True)
+    others = [test for test in tests if not any(f"{test.name}.".startswith(f"{public}.") for public in PUBLIC_PLACES)]
+    run_examples(others, vars(place))

@@ -35,7 +35,7 @@ def average(
 
     Weights are those of stacking (Yao et al., 2018), the mixture under which the choices are most probable,
 
-    .. math:: \arg\max_w \sum_t \log \sum_m w_m p_m(a_t \mid \text{others})
+    .. math:: \operatorname{argmax}_w \sum_t \log \sum_m w_m p_m(a_t \mid \text{others})
 
     where the others are the choices before (``"ahead"``) or all other choices (``"loo"``). Each chain of the average
     takes from the same chain of each model a share of draws equal to its weight, in an order drawn at random. Beliefs

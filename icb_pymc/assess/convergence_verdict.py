@@ -2,12 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from icb_pymc.assess.convergence import ESS_LIMIT, RHAT_LIMIT
 from icb_pymc.results.inference_data import InferenceData, group
 
 # Above this R-hat the chains explore different regions, and more draws of the same kind help little.
 FAR_APART = 1.1
+# Where effective draws suffice, R-hat may exceed its limit by this share of the limit's distance from 1.
+RHAT_MARGIN = 0.5
 # With fewer effective draws per draw, more draws are not a practical remedy.
 LEAST_EFFICIENCY = 0.005
 # Below these acceptance rates a step hardly moves: Hamiltonian steps are tuned for high rates, random walks for low.
@@ -20,14 +23,23 @@ NO_POSTERIOR = {
 }
 
 
-def judge(table: pd.DataFrame, worst: pd.DataFrame, trace: InferenceData) -> tuple[str, bool]:
+def judge(
+    table: pd.DataFrame,
+    worst: pd.DataFrame,
+    trace: InferenceData,
+    components: dict[str, xr.Dataset],
+    rhat_limit: float = RHAT_LIMIT,
+    ess_limit: float = ESS_LIMIT,
+) -> tuple[str, bool]:
     """The verdict, and whether the chains have converged.
 
     Parameters
     ----------
-    table, worst : DataFrame
-        `blocks` and `worst` of a `Diagnosis`.
+    table, worst, components
+        `blocks`, `worst` and `components` of a `Diagnosis`.
     trace : InferenceData
+    rhat_limit, ess_limit : float
+        As in `diagnose`.
     """
     broken = [name for name, path in group(trace, "posterior").items() if not np.isfinite(path.values).all()]
     if broken:
@@ -45,16 +57,44 @@ def judge(table: pd.DataFrame, worst: pd.DataFrame, trace: InferenceData) -> tup
         return f"there is only one chain, and R-hat needs two or more ({sizes}, {component})", False
     rhat = float(table["R-hat"].max())
     figures = f"worst R-hat {rhat:.3f}, {sizes}"
-    if rhat >= RHAT_LIMIT:
-        return f"the chains have not converged to the same distribution ({figures}; worst: {component})", False
-    if least < ESS_LIMIT:
-        return f"the chains agree, but there are too few effective draws ({figures}; worst: {component})", False
+    above = _count(components, rhat_limit)
+    # R-hat itself is an estimate: by so little it exceeds the limit by chance, where effective draws suffice.
+    is_tolerable = rhat < rhat_limit + RHAT_MARGIN * (rhat_limit - 1) and least >= ess_limit
+    if rhat >= rhat_limit and not is_tolerable:
+        excess = f"{rhat - rhat_limit:.3f} above the limit of {rhat_limit:g}, which {above}"
+        return (
+            f"the chains have not converged to the same distribution ({figures}; worst: {component}; "
+            f"R-hat is {excess})",
+            False,
+        )
+    if least < ess_limit:
+        return (
+            f"the chains agree, but there are too few effective draws ({figures}; worst: {component}; the limit is "
+            f"{ess_limit:g})",
+            False,
+        )
+    if rhat >= rhat_limit:
+        figures += f"; R-hat is hardly above the limit of {rhat_limit:g}, which {above}; worst: {component}"
     if trace.attrs.get("interrupted"):
         return f"the chains agree ({figures}), though sampling was interrupted", True
     return f"the chains agree and there are enough draws ({figures})", True
 
 
-def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, converged: bool) -> list[str]:
+def _count(components: dict[str, xr.Dataset], rhat_limit: float) -> str:
+    """How many quantities have an R-hat above the limit."""
+    rhats = np.concatenate([each["rhat"].values.ravel() for each in components.values()])
+    rhats = rhats[np.isfinite(rhats)]
+    return f"{int((rhats >= rhat_limit).sum())} of {len(rhats)} quantities exceed"
+
+
+def advise(
+    table: pd.DataFrame,
+    acceptance: pd.DataFrame,
+    trace: InferenceData,
+    converged: bool,
+    rhat_limit: float = RHAT_LIMIT,
+    ess_limit: float = ESS_LIMIT,
+) -> list[str]:
     """What to do, and other warnings; the arguments are as in `judge`, with the `acceptance` of a `Diagnosis`."""
     lines = []
     kernel, posterior = trace.attrs.get("kernel"), group(trace, "posterior")
@@ -91,8 +131,8 @@ def advise(table: pd.DataFrame, acceptance: pd.DataFrame, trace: InferenceData, 
         better = "kernel 'gibbs', 'nuts' or 'nutpie'" if kernel == "engine" else "kernel 'engine', or 'nuts'"
         why = "the chains explore different regions" if rhat >= FAR_APART else f"{made} draws are worth {least:.0f}"
         lines.append(f"{why}: more draws would take too long; use another sampler ({better}), or reparametrise")
-    elif least < ESS_LIMIT or rhat >= RHAT_LIMIT:
-        needed = posterior.sizes["draw"] * max(ESS_LIMIT / least, 2.0)
+    elif least < ess_limit or rhat >= rhat_limit:
+        needed = posterior.sizes["draw"] * max(ess_limit / least, 2.0)
         lines.append(f"use more draws: about {_round_up(needed)} per chain (there are {posterior.sizes['draw']})")
     return lines
 

@@ -10,7 +10,8 @@ import xarray as xr
 from icb_pymc.assess.convergence import ESS_LIMIT, LEAST_DRAWS, QUANTITIES, RHAT_LIMIT, convergence, is_constant
 from icb_pymc.assess.convergence_verdict import NO_POSTERIOR, advise, judge
 from icb_pymc.assess.extrapolation import extrapolation
-from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices, has_probabilities
+from icb_pymc.assess.laplace_bias import laplace_remarks
+from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices, why_not_checked
 from icb_pymc.assess.unchanging import AgainstUnchanging, against_unchanging
 from icb_pymc.data.times import format_time
 from icb_pymc.errors import InputError
@@ -44,6 +45,12 @@ class Diagnosis:
         Whether the choices are as the model predicts, if the trace has choice probabilities.
     unchanging : AgainstUnchanging, optional
         Whether the model predicts better than weights that never change, if the trace has choice probabilities.
+    left_out : str
+        Why the last two are missing, if they are.
+    is_sampled : bool
+        Whether the draws are of chains; those of approximations and point estimates neither converge nor fail to.
+    label : str
+        The verdict in a word or two: converged, NOT converged, or no chains to diagnose.
     """
 
     blocks: pd.DataFrame
@@ -55,6 +62,15 @@ class Diagnosis:
     advice: tuple[str, ...]
     choices: ChoiceCheck | None = None
     unchanging: AgainstUnchanging | None = None
+    left_out: str = ""
+    is_sampled: bool = True
+
+    @property
+    def label(self) -> str:
+        """The verdict in a word or two."""
+        if not self.is_sampled:
+            return "no chains to diagnose"
+        return "converged" if self.converged else "NOT converged"
 
     def __str__(self) -> str:
         parts = []
@@ -68,19 +84,25 @@ class Diagnosis:
             parts += [f"choices: {self.choices}"]
         if self.unchanging is not None:
             parts += [f"{'WARNING' if self.unchanging.is_worse else 'against no change'}: {self.unchanging}"]
-        verdict = f"{'converged' if self.converged else 'NOT converged'}: {self.verdict}"
+        if self.left_out:
+            parts += [f"choices: not checked, because {self.left_out}"]
+        verdict = f"{self.label}: {self.verdict}"
         return "\n\n".join([*parts, "\n".join([verdict, *(f"- {line}" for line in self.advice)])])
 
 
-def diagnose(trace: InferenceData) -> Diagnosis:
+def diagnose(trace: InferenceData, *, rhat_limit: float = RHAT_LIMIT, ess_limit: float = ESS_LIMIT) -> Diagnosis:
     """Diagnose a trace: R-hat, ESS and standard errors by variable, the worst components, acceptance, and a verdict.
 
-    Chains have converged if every component that moves has R-hat below 1.01 and bulk and tail ESS of 400 or more
-    (Vehtari et al., 2021). A single chain, an approximation or a point estimate is never reported as converged.
+    Chains have converged if every component that moves has a rank-normalised R-hat below 1.01 and bulk and tail ESS of
+    400 or more (Vehtari et al., 2021). Where there are enough effective draws, an R-hat that exceeds its limit by no
+    more than half of the limit's distance from 1 does not count as a failure: R-hat itself is only an estimate. A
+    single chain, an approximation or a point estimate is never reported as converged.
 
     Parameters
     ----------
     trace : InferenceData
+    rhat_limit, ess_limit : float
+        The limits.
 
     Returns
     -------
@@ -89,7 +111,7 @@ def diagnose(trace: InferenceData) -> Diagnosis:
     Raises
     ------
     InputError
-        If the trace has no posterior draws.
+        If the trace has no posterior draws, or a limit makes no sense.
 
     Examples
     --------
@@ -105,13 +127,17 @@ def diagnose(trace: InferenceData) -> Diagnosis:
     draws = {str(name): path for name, path in posterior.data_vars.items() if {"chain", "draw"} <= set(path.dims)}
     if not draws:
         raise InputError("this trace has no draws: its posterior has no dimensions chain and draw.")
-    checks = (check_choices(trace) if has_probabilities(trace) else None, against_unchanging(trace))
+    if not (rhat_limit > 1 and ess_limit > 0):
+        raise InputError(f"rhat_limit={rhat_limit}, ess_limit={ess_limit}: give limits above 1 and above 0.")
+    left_out = why_not_checked(trace)
+    checks = (None if left_out else check_choices(trace), against_unchanging(trace), left_out)
     acceptance = acceptance_by_chain(stats)
     approximation = str(trace.attrs.get("approximation", "none"))
     is_estimate = trace.attrs.get("method") == "estimate"
     if is_estimate or approximation in NO_POSTERIOR:
         verdict = NO_POSTERIOR["estimate" if is_estimate else approximation]
-        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), *checks)
+        remarks = tuple(laplace_remarks(trace))
+        return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, remarks, *checks, False)
     if posterior.sizes["draw"] < LEAST_DRAWS:
         verdict = f"{posterior.sizes['draw']} draws per chain are too few for any diagnosis; draw 1000."
         return Diagnosis(pd.DataFrame(), pd.DataFrame(), acceptance, {}, False, verdict, (), *checks)
@@ -125,9 +151,9 @@ def diagnose(trace: InferenceData) -> Diagnosis:
         for block in blocks.values():
             block["R-hat"] = np.nan
     table = pd.DataFrame(blocks.values(), index=pd.Index(blocks, name="variable"))
-    worst = _worst_components(draws, components)
-    verdict, converged = judge(table, worst, trace)
-    advice = advise(table, acceptance, trace, converged)
+    worst = _worst_components(draws, components, rhat_limit, ess_limit)
+    verdict, converged = judge(table, worst, trace, components, rhat_limit, ess_limit)
+    advice = advise(table, acceptance, trace, converged, rhat_limit, ess_limit)
     if extrapolated := extrapolation(trace):
         advice.append(extrapolated)
     return Diagnosis(table, worst, acceptance, components, converged, verdict, tuple(advice), *checks)
@@ -170,7 +196,9 @@ def _extreme(values: xr.DataArray, of: Any) -> float:
     return float(of(values.values)) if values.notnull().any() else np.nan
 
 
-def _worst_components(draws: dict[str, xr.DataArray], components: dict[str, xr.Dataset]) -> pd.DataFrame:
+def _worst_components(
+    draws: dict[str, xr.DataArray], components: dict[str, xr.Dataset], rhat_limit: float, ess_limit: float
+) -> pd.DataFrame:
     """The components with the highest R-hat or the lowest ESS, of all variables; of a path over time the worst time."""
     rows = []
     for name, diagnostics in components.items():
@@ -178,8 +206,8 @@ def _worst_components(draws: dict[str, xr.DataArray], components: dict[str, xr.D
         by = {quantity: diagnostics[quantity].values.ravel() for quantity in QUANTITIES}
         moving = np.flatnonzero(~np.isnan(by["ess_bulk"]))
         # How far R-hat and ESS are from their limits, whichever is further.
-        need = np.maximum((by["rhat"] - 1) / (RHAT_LIMIT - 1), ESS_LIMIT / np.fmin(by["ess_bulk"], by["ess_tail"]))
-        need = np.where(np.isnan(need), ESS_LIMIT / by["ess_bulk"], need)
+        need = np.maximum((by["rhat"] - 1) / (rhat_limit - 1), ess_limit / np.fmin(by["ess_bulk"], by["ess_tail"]))
+        need = np.where(np.isnan(need), ess_limit / by["ess_bulk"], need)
         paths: set[Any] = set()
         for i in moving[np.argsort(-need[moving], kind="stable")]:
             at = dict(zip(diagnostics["rhat"].dims, np.unravel_index(i, shape), strict=True))
@@ -226,8 +254,15 @@ def _as_text(table: pd.DataFrame) -> str:
             shown[name] = [f"{value:.0f}" if np.isfinite(value) else "-" for value in shown[name]]
         elif shown[name].dtype.kind == "f":
             digits = 3 if name in ("R-hat", "MCSE/sd") else 4
-            shown[name] = [f"{value:.{digits}f}" if np.isfinite(value) else "-" for value in shown[name]]
+            shown[name] = [_format_number(value, digits) for value in shown[name]]
     if isinstance(shown.index, pd.MultiIndex):
         shown = shown.reset_index()
         return shown.to_string(index=False)
     return shown.rename_axis(None).to_string()
+
+
+def _format_number(value: float, digits: int) -> str:
+    """So many digits behind the point, or as many significant ones where a number is small, such as a variance."""
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.{digits}f}" if value == 0 or abs(value) >= 0.1 ** (digits - 2) else f"{value:.{digits - 1}g}"

@@ -114,7 +114,7 @@ def example_choices(
     >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]], [[0.2], [0.0]]], [0, 0], features=["inr"])
     >>> (choice,) = example_choices(decisions, np.zeros((9, 1)), np.ones((9, 1)), times=[1])
     >>> [(round(candidate.before[0], 2), round(candidate.after[0], 2)) for candidate in choice.candidates]
-    [(0.5, 0.92), (0.5, 0.08)]
+    [(0.5, 0.88), (0.5, 0.12)]
     """
     available = decisions["available"].values.astype(bool)
     several = np.flatnonzero(available.sum(axis=1) > 1)

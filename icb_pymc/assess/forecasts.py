@@ -1,6 +1,5 @@
 """One-step-ahead forecasts: how probable each choice was, given only those before it."""
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +12,14 @@ from rich.progress import track
 from scipy.special import logsumexp
 
 from icb_pymc.assess.model_requirements import unconstrained
+from icb_pymc.assess.trace_models import model_of_trace
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
-from icb_pymc.kernels.assumed_density import predict_choices
+from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
-from icb_pymc.sample.hyperpriors import declare_with_priors, learnt_hyperparameters
+from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors
 from icb_pymc.sample.point_estimate import as_posterior, given_values
 from icb_pymc.sample.pointwise import normal_points, pointwise
 from icb_pymc.sample.seeds import only_seed
@@ -44,9 +44,9 @@ def one_step_ahead(
     """Log probability of each choice given those before it: the score of a forecaster.
 
     It is log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`, for models of linear-Gaussian beliefs
-    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by an assumed-density filter: after each choice the state
-    is approximated by a Gaussian with its exact mean and covariance. Hyperparameters with a prior are averaged over, by
-    draws from the prior weighted by how well each has forecast so far.
+    (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by expectation propagation: choices are approximated by
+    Gaussian factors, each made given the others so far, and forecasts add up to the log evidence. Hyperparameters with
+    a prior are averaged over, by draws from the prior weighted by how well each has forecast so far.
 
     Parameters
     ----------
@@ -101,31 +101,7 @@ def forecasts_of(trace: InferenceData, *, start: int | None = None, progressbar:
     Hyperparameters that were learnt (``fit(learn=...)``) get the same priors again. A user-defined model must be
     registered first (`icb_pymc.register`).
     """
-    model = str(trace.attrs.get("model"))
-    if trace.attrs.get("method") == "average":
-        raise InputError(f"this trace is an {model}, which cannot forecast: give the traces of its models.")
-    if not model.isidentifier():
-        # A trace may come from anywhere: it may name a model, but not a file to be run.
-        raise InputError(f"this trace is of a model called '{model}', which is not a name of a model.")
-    declare = find(model)
-    stored, learn = learnt_hyperparameters(json.loads(trace.attrs.get("hyperparameters", "{}")))
-    defaults = settings(declare, {})
-    given: dict[str, Any] = {}
-    for name, value in stored.items():
-        try:
-            array = np.array(value) if isinstance(value, list) else value
-        except ValueError:
-            raise InputError(
-                f"'{name}' of this trace is neither a number nor a vector nor a matrix: {value}."
-            ) from None
-        is_text = isinstance(value, str) or (isinstance(array, np.ndarray) and array.dtype.kind not in "biuf")
-        # Distributions and functions are stored by their names, from which they cannot be rebuilt.
-        if is_text and not (isinstance(defaults.get(name), str) or name == "unit_of_time"):
-            raise InputError(
-                f"'{name}' of this trace was a distribution or a function ({value}), which a file cannot store; call "
-                "icb_pymc.one_step_ahead with it."
-            )
-        given[name] = array
+    declare, given, learn = model_of_trace(trace, "forecast", "icb_pymc.one_step_ahead")
     return _log_predictive(declare, decisions_in(trace), given, learn, start, 0, progressbar)
 
 
@@ -148,6 +124,7 @@ def _log_predictive(
     hindsight = spec_of(declare).hindsight
     if hindsight is not None:
         raise InputError(f"'{name_of(declare)}' cannot forecast: {hindsight}.")
+    check_proper(given)
     graph = declare_with_priors(declare, decisions, given, learn)
     attrs: dict[str, Any] = {"model": name_of(declare)}
     linear = find_linear_gaussian(graph) if graph.free_RVs else None

@@ -94,7 +94,7 @@ class Impact:
         >>> import icb_pymc
         >>> result = icb_pymc.impact(icb_pymc.open_trace("nb-icb-stepping"), 250, features=["age"])
         >>> sorted(result.records()[0])[:5]
-        ['after', 'before', 'change', 'chosen_after', 'chosen_before']
+        ['account', 'account_probability', 'after', 'before', 'change']
         """
         records = []
         for position, event in enumerate(self.events):
@@ -131,8 +131,8 @@ def impact(
     In each draw the weight alpha beta_t(i) is averaged over the decisions of a window before the event,
     [event - before, event), and of one after it, [event, event + after); the change is their difference. Weights have a
     sign and are in log-odds per standard deviation of the feature, so that a change of sign, a rise of one weight and
-    choices that all become sharper can be distinguished; relative importance, which sees only shares of |weight|, is a
-    second line.
+    choices that all become sharper can be distinguished; relative importance, which sees only shares of absolute
+    weights, is a second line.
 
     Three accounts of the decisions in both windows are compared by their evidence (`Accounts`), whatever model the
     trace is of: a step at the event, drift without a step, and no change. The verdict on a feature is about its change

@@ -127,7 +127,7 @@ def typical_differences(decisions: xr.Dataset) -> pd.DataFrame:
     >>> from icb_pymc.assess.judged_changes import typical_differences
     >>> context = [[[50.0, 1.0], [60.0, 0.0]], [[40.0, 1.0], [70.0, 0.0]]]
     >>> typical_differences(icb_pymc.from_arrays(context, [0, 1], features=["age", "male"])).round(2).values.tolist()
-    [[11.18, 1.0, False], [1.0, 2.0, True]]
+    [[15.81, 1.0, False], [1.0, 1.0, True]]
     """
     values = user_context(decisions).values[decisions["available"].values.astype(bool)]
     # In the units of the model, as the weights per standard deviation are.

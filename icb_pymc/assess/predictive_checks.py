@@ -67,6 +67,23 @@ def has_probabilities(trace: InferenceData) -> bool:
     return "choice_probabilities" in group_names(trace) and bool(_open(trace).any())
 
 
+def why_not_checked(trace: InferenceData) -> str:
+    """Why the choices of a trace cannot be checked; empty if they can."""
+    if "choice_probabilities" in group_names(trace):
+        return "" if bool(_open(trace).any()) else "no decision had more than one candidate"
+    posterior, times = group(trace, "posterior"), group(trace, "constant_data").sizes.get("time", 0)
+    kept = posterior.sizes.get("time", times)
+    if kept < times:
+        return (
+            f"the trace keeps {kept} of {times} times and no choice probabilities: fit it again with all times "
+            "(every=1, or --every 1)"
+        )
+    return (
+        "the trace has no choice probabilities: they were not asked for, were too large, or were left out when it was "
+        "shared, or the method or model has none"
+    )
+
+
 def check_choices(trace: InferenceData) -> ChoiceCheck:
     """Compare the choices in a trace with the probabilities that its draws give them.
 
@@ -97,11 +114,7 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
     chosen = group(trace, "observed_data")["chosen"].values[is_open]
     time = group(trace, "constant_data")["time"].values[is_open]
 
-    rng = np.random.default_rng(0)
-    # Choices drawn from the probabilities, by inversion of their cumulative sums.
-    edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
-    uniform = rng.random((REPLICATES, len(chosen), 1))
-    replicated = (uniform > edges).sum(axis=-1)
+    replicated = replicated_choices(probability)
     bins = np.minimum((probability * BINS).astype(int), BINS - 1)
     observed = _shares(chosen[None], bins, available)[0]
     shares = _shares(replicated, bins, available)
@@ -124,6 +137,13 @@ def check_choices(trace: InferenceData) -> ChoiceCheck:
         (float(lower), float(upper)),
         _over_time(time, hit, expected, chance),
     )
+
+
+def replicated_choices(probability: np.ndarray) -> np.ndarray:
+    """Slots (replicate, time) drawn from probabilities (time, action), by inversion of their cumulative sums."""
+    edges = np.cumsum(probability, axis=1)[:, :-1] / probability.sum(axis=1, keepdims=True)
+    uniform = np.random.default_rng(0).random((REPLICATES, len(probability), 1))
+    return (uniform > edges).sum(axis=-1)
 
 
 def _open(trace: InferenceData) -> np.ndarray:

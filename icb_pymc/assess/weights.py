@@ -18,7 +18,7 @@ UNITS = ("sd", "user")
 _NOISE_NODES = 9
 
 
-def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
+def log_odds_weights(trace: InferenceData, unit: str = "sd", *, of: str = "belief") -> xr.DataArray:
     """Weights alpha beta_t in log-odds.
 
     A candidate whose feature is one unit higher than that of an otherwise equal one has odds of being chosen that are
@@ -30,6 +30,8 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
     unit : {"sd", "user"}
         Per standard deviation of the feature among the candidates of a decision (per unit where its values are 0 and
         1), or per unit of the user's features (before they were standardised).
+    of : str
+        The path in the posterior: the belief, or the ``"trend"`` that several agents share.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd") -> xr.DataArray:
     """
     if unit not in UNITS:
         raise InputError(f"unit={unit!r}: it must be {' or '.join(repr(word) for word in UNITS)}.")
-    weights = alpha_of(trace) * draws_of(trace, "belief")
+    weights = alpha_of(trace) * draws_of(trace, of)
     decisions = group(trace, "constant_data")
     if unit == "sd":
         weights = weights * feature_sd(decisions)
@@ -105,8 +107,8 @@ def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
     stored: Any = group(trace, "posterior").get("sampling_covariance")
     if stored is None:
         stored = json.loads(trace.attrs.get("hyperparameters", "{}")).get("sampling_covariance")
-        # Text stands for a distribution or an expression, whose draws are elsewhere.
-        stored = 0.0 if stored is None or isinstance(stored, str) else stored
+        # Anything else stands for a distribution or an expression, whose draws are elsewhere.
+        stored = stored if isinstance(stored, (int, float, list)) else 0.0
     values, lead = np.asarray(stored, dtype=float), ("chain", "draw") if isinstance(stored, xr.DataArray) else ()
     sizes = values.ndim - len(lead)
     if sizes == 2:
@@ -151,4 +153,8 @@ def alpha_of(trace: InferenceData) -> Any:
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
     """The alpha that the attributes of a trace or of simulated decisions store as a number, if they do."""
     alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
+    if isinstance(alpha, (int, float)) and not 0 <= alpha < np.inf:
+        raise InputError(
+            f"the hyperparameter alpha={alpha} of this file is no inverse temperature: it must not be negative."
+        )
     return float(alpha) if isinstance(alpha, (int, float)) else None

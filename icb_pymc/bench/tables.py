@@ -143,21 +143,20 @@ def _warm_up() -> None:
     fit("nb_icb", decisions, draws=4, tune=4, chains=1, progressbar=False)
 
 
-def psytrack_table(steps: int) -> Iterator[str]:
-    """Maximised evidence of a dynamic logit, by PsyTrack and by this package."""
-    from icb_pymc.bench.psytrack_mode import by_laplace, by_psytrack
-    from icb_pymc.sample.simulation import simulate
+def psytrack_table(trials: int = 10_000) -> Iterator[str]:
+    """Greatest evidence of PsyTrack's models on its rat, by PsyTrack and by this package, and how long it takes."""
+    if find_spec("psytrack") is None:
+        yield "PsyTrack, whose rat this table is about, is not installed (pip install 'icb-pymc[bench]')."
+        return
+    from icb_pymc.bench.psytrack_mode import MODELS, at_maximum, by_laplace, by_psytrack, rat
 
-    decisions = simulate("sampling", steps=steps, seed=0)
-    yield f"dynamic logit with a scale for each feature, T = {steps}, k = 8: hyperparameters by maximised evidence"
-    yield f"{'':<12}{'log evidence':>14}{'seconds':>9}"
-    # A first call before anything is timed, since it compiles the model and the kernels.
-    by_laplace(decisions.isel(time=slice(0, 20)))
-    rows = {"icb_pymc": by_laplace}
-    if find_spec("psytrack") is not None:
-        rows["PsyTrack"] = by_psytrack
-    for name, measure in rows.items():
-        result = measure(decisions)
-        yield f"{name:<12}{result['log_evidence']:>14.3f}{result['seconds']:>9.2f}"
-    if "PsyTrack" not in rows:
-        yield "PsyTrack is not installed (pip install 'icb-pymc[bench]')."
+    # A first call before anything is timed, since it compiles the kernels.
+    by_laplace(rat(("bias", "s1"), 20), False)
+    yield f"rat W053, {trials:,} trials: scales of each weight at the greatest evidence (sigInit 16), in CPU seconds"
+    yield "there: evidence by icb_pymc where PsyTrack's search ended"
+    yield f"{'':<18}{'icb_pymc':>12}{'s':>7}{'PsyTrack':>12}{'s':>7}{'there':>12}"
+    for name, (weights, with_sessions) in MODELS.items():
+        decisions = rat(weights, trials)
+        ours, theirs = (measure(decisions, with_sessions) for measure in (by_laplace, by_psytrack))
+        numbers = "".join(f"{found.log_evidence:>12.3f}{found.seconds:>7.1f}" for found in (ours, theirs))
+        yield f"{name:<18}{numbers}{at_maximum(decisions, theirs):>12.3f}"

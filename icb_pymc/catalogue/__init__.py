@@ -2,7 +2,8 @@
 
 How a model is declared belongs to `declare`; how it is fitted to `sample`.
 
-- `lookup`: models by name, and their hyperparameters. `hyperparameter_values`: values that are refused.
+- `built_in`: the models that come with the package. `lookup`: all models by name, and their hyperparameters.
+- `hyperparameter_values`: values that are refused.
 - `model_files`: user-defined models in files.
 - `model_template`, `hierarchical_template`: the files that `icb new` writes.
 """

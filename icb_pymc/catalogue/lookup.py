@@ -4,39 +4,28 @@ One file holds one model. In `icb_pymc.models` the function has the name of its 
 entry points of the group ``icb_pymc.models``; a function or a file of your own gets a name by `register`.
 """
 
-import ast
 import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from icb_pymc.catalogue.built_in import CatalogueEntry, built_in
 from icb_pymc.catalogue.hyperparameter_values import check_value
 from icb_pymc.catalogue.model_files import first_parameter, load_model
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 
-KINDS = {"": "inverse model", "irl": "inverse model", "agents": "agent"}
 GROUP = "icb_pymc.models"
 
 _registered: dict[str, Declare] = {}
 
 
-class CatalogueEntry(NamedTuple):
-    """A model of the catalogue."""
-
-    name: str
-    kind: str
-    module: str
-    summary: str
-
-
 def entries() -> Iterator[CatalogueEntry]:
     """All models, without importing the built-in ones: a summary is the first line of the file's docstring."""
-    yield from _built_in()
+    yield from built_in()
     for name, declare in _registered.items():
         yield CatalogueEntry(name, "registered model", declare.__module__, summary_of(declare))
     for point in _entry_points():
@@ -81,13 +70,13 @@ def find(model: str | Path | Declare) -> Declare:
     key = text.replace("-", "_")
     if key in _registered:
         return _registered[key]
-    built_in = {entry.name: entry for entry in _built_in()}
-    if key in built_in:
-        return getattr(import_module(built_in[key].module), key)
+    ours = {entry.name: entry for entry in built_in()}
+    if key in ours:
+        return getattr(import_module(ours[key].module), key)
     points = {point.name.replace("-", "_"): point for point in _entry_points()}
     if key in points:
         return _load_entry_point(points[key])
-    names = [*built_in, *_registered, *points]
+    names = [*ours, *_registered, *points]
     closest = difflib.get_close_matches(key, names, n=1)
     hint = f"did you mean '{closest[0]}'?" if closest else f"there are {', '.join(names)}."
     raise InputError(f"there is no model called '{text}': {hint}")
@@ -128,7 +117,7 @@ def register(model: Declare | str | Path, name: str | None = None) -> Declare:
     key = (name or name_of(declare)).replace("-", "_")
     if not key.isidentifier():
         raise InputError(f"'{key}' cannot be the name of a model: use letters, digits and underscores.")
-    if key in {entry.name for entry in _built_in()}:
+    if key in {entry.name for entry in built_in()}:
         raise InputError(f"a built-in model is called '{key}': give yours another name.")
     if first_parameter(declare) is None:
         raise InputError(f"'{key}' is not a model: it must be a function of decisions.")
@@ -211,20 +200,6 @@ def name_of(declare: Declare) -> str:
 def summary_of(declare: Declare) -> str:
     """A model in one line: the first line of its function's docstring."""
     return (inspect.getdoc(getattr(declare, "func", declare)) or "").partition("\n")[0]
-
-
-def _built_in() -> Iterator[CatalogueEntry]:
-    spec = find_spec("icb_pymc.models")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    root = Path(next(iter(spec.submodule_search_locations)))
-    for folder, kind in KINDS.items():
-        for file in sorted((root / folder).glob("*.py")):
-            if not file.stem.startswith("_"):
-                docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-                module = ".".join(part for part in ("icb_pymc.models", folder, file.stem) if part)
-                summary = docstring.partition("\n")[0].partition(": ")[2]
-                yield CatalogueEntry(file.stem, kind, module, summary)
 
 
 def _entry_points() -> list[EntryPoint]:

@@ -6,10 +6,12 @@ imported when a verb runs, so that `icb --help` starts at once. `options` contai
 
 import argparse
 import gc
+import io
+import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from icb_pymc import __version__
 from icb_pymc.cli import (
@@ -18,6 +20,7 @@ from icb_pymc.cli import (
     changes,
     check,
     compare,
+    completion,
     convert,
     diagnose,
     fit,
@@ -37,6 +40,7 @@ from icb_pymc.cli import (
     traces,
 )
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.text import as_sentence
 
 VERBS = (
     models,
@@ -61,18 +65,18 @@ VERBS = (
     prepare,
     reproduce,
     bench,
+    completion,
 )
 
 # Between two searches for garbage.
 NEW_OBJECTS = 100_000
+# The exit code of a program that an interrupt has ended, as shells have it: 128 and the number of the signal.
+INTERRUPTED = 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `icb`; bad input is answered with one sentence and exit code 2."""
-    # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
-    # new ones, as Python does by default, takes a fifth of the time.
-    gc.set_threshold(NEW_OBJECTS)
-    parser = argparse.ArgumentParser(
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `icb` with all its verbs."""
+    parser = _Parser(
         prog="icb",
         description="Infer from a log of decisions how the decision-maker's priorities evolved.",
         epilog="example: icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
@@ -81,20 +85,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
         verb.add_to(verbs)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `icb`; bad input is answered with one sentence and exit code 2."""
+    # Importing PyMC and building graphs make millions of objects and hardly any garbage: looking for it after every 700
+    # new ones, as Python does by default, takes a fifth of the time.
+    gc.set_threshold(NEW_OBJECTS)
+    options = build_parser().parse_args(arguments)
     warnings.showwarning = _print_warning
+    _accept_any_text()
     try:
-        return options.run(options)
+        code = options.run(options)
+        # What is still buffered may meet a full disk or a closed pipe: then here, where it can be said.
+        sys.stdout.flush()
+        return code
     except InputError as error:
-        print(f"icb {options.verb}: {error}", file=sys.stderr)
-        return 2
+        return _refuse(options.verb, error.on_command_line)
     except KeyboardInterrupt:
         print(f"icb {options.verb}: interrupted; no incomplete file was written.", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (head, less) has closed it.
-        sys.stderr.close()
+        _discard_output()
         return 0
+    except MemoryError:
+        return _refuse(options.verb, "there is not enough memory: keep fewer draws, times or rows.")
+    except OSError as error:
+        # Surroundings: what the system does not let us do with a file, a folder or the output.
+        _discard_output()
+        return _refuse(options.verb, f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}.")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its errors are sentences like all others; sub-commands have parsers of the same class."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(as_sentence(message))
+
+
+def _refuse(verb: str, reason: object) -> int:
+    print(f"icb {verb}: {as_sentence(reason)}", file=sys.stderr)
+    return 2
+
+
+def _accept_any_text() -> None:
+    """Print what a terminal or a file in another encoding cannot show as its number, rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Forget what cannot be written: Python tries again when it ends, and would complain about it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _lead_output_nowhere()
+
+
+def _lead_output_nowhere() -> None:
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        # The output is closed, or no file.
+        return
 
 
 def _print_warning(
@@ -107,4 +163,4 @@ def _print_warning(
 ) -> None:
     """Print warnings about the user's input in one line; those of libraries are for developers, and are not shown."""
     if issubclass(category, InputWarning):
-        print(f"warning: {message}", file=sys.stderr)
+        print(f"warning: {as_sentence(message)}", file=sys.stderr)

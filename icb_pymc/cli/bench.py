@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         ),
         "growth": lambda: tables.growth_table(lengths),
         "long": lambda: tables.long_table(options.longest),
-        "psytrack": lambda: tables.psytrack_table(options.steps),
+        "psytrack": tables.psytrack_table,
     }
     with quiet_pymc():
         for name, table in tables_by_name.items():

@@ -21,6 +21,7 @@ from icb_pymc.cli.options import (
     say,
     say_json,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -76,6 +77,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="learn this hyperparameter, with a log-normal prior around its value (a factor of 2.7 either way at one "
         "standard deviation); may be repeated",
     )
+    parser.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="NAME=FAMILY(NUMBERS)",
+        help="learn this hyperparameter with this prior, like 'alpha=Gamma(2, 0.5)', with a family and arguments of "
+        "PyMC; 'innovation_covariance=HalfFlat(each)' gives each feature a variance of its own with a flat prior, "
+        "which --method laplace takes; may be repeated",
+    )
     parser.add_argument("--keep-latents", action="store_true", help="keep the draws of rho and of the rewards")
     parser.add_argument(
         "--no-log-likelihood",
@@ -124,6 +134,8 @@ def run(options: argparse.Namespace) -> int:
     complete = settings(declare, given)
     check_names(declare, options.learn)
     if options.each is not None:
+        if options.prior:
+            raise InputError("--prior cannot be used with --each; --learn NAME can.")
         return fit_subjects(options, given, _fit_options(options))
     (file,) = options.decisions
     decisions = read_given_decisions(file, options)
@@ -133,6 +145,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             say(SCALED)
         decisions = standardise(decisions, binary=options.scale_binary)
+
+    given |= given_priors(options, declare, decisions)
 
     # Of models that measure time, unless the user has said how.
     if not options.json and complete.get("unit_of_time", "") is None:
@@ -170,14 +184,35 @@ def run(options: argparse.Namespace) -> int:
 
 def _fit_options(options: argparse.Namespace) -> dict[str, Any]:
     """Options of `icb_pymc.fit` that are passed on as they are."""
-    sampling = ("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn")
-    keeping = ("keep_latents", "every", "dtype", "log_likelihood")
-    return {name: getattr(options, name) for name in (*sampling, *keeping)}
+    names = [
+        *("draws", "tune", "chains", "sweeps", "seed", "preset", "kernel", "method", "iterations", "learn"),
+        *("keep_latents", "every", "dtype", "log_likelihood"),
+    ]
+    return {name: getattr(options, name) for name in names}
+
+
+def given_priors(options: argparse.Namespace, declare: Any, decisions: Any) -> dict[str, Any]:
+    """The distributions given by ``--prior``."""
+    from icb_pymc.catalogue.lookup import check_names
+    from icb_pymc.sample.named_priors import prior_from_text
+
+    priors: dict[str, Any] = {}
+    settled = {*(text.partition("=")[0] for text in options.set), *options.learn}
+    for text in options.prior:
+        name, equals, prior = text.partition("=")
+        if not equals:
+            raise InputError(f"--prior {text}: write it as NAME=FAMILY(NUMBERS), like alpha=Gamma(2, 0.5).")
+        check_names(declare, [name])
+        if name in settled or name in priors:
+            raise InputError(f"--prior {text}: '{name}' is given twice; leave one out.")
+        priors[name] = prior_from_text(name, prior, decisions.sizes["feature"])
+    return priors
 
 
 def summary(trace: Any, unit: str = "sd") -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     from icb_pymc.assess.extrapolation import extrapolation
+    from icb_pymc.assess.laplace_bias import laplace_remarks
     from icb_pymc.results.inference_data import group
 
     posterior, table = group(trace, "posterior"), first_and_last(trace, unit)
@@ -185,7 +220,9 @@ def summary(trace: Any, unit: str = "sd") -> str:
         return "the model has no beliefs over time; its reward parameter is\n" + table.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
         )
-    formats = {name: "{:.1%}" if name.startswith("importance") else "{:+.2f}" for name in table}
+    # A unit of the user's may be small: an effect per euro has many digits.
+    weight = "{:+.2f}" if unit == "sd" else "{:+.3g}"
+    formats = {name: "{:.1%}" if name.startswith("importance") else weight for name in table}
     formats |= dict.fromkeys(("final_belief", "rho_env"), "{:+.3f}")
     shown = table.to_string(formatters={name: formats[name].format for name in table})
     per = "standard deviation" if unit == "sd" else "unit of the feature"
@@ -193,20 +230,22 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if said := movement(trace):
         lines.append(f"\n{said}")
     if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
-        low, middle, high = posterior["session_movement"].quantile([0.05, 0.5, 0.95]).values
         lines.append(
-            f"\nat the boundaries between sessions, by about {middle:.2f} in all (90% interval {low:.2f} to {high:.2f})"
+            f"\nat the boundaries between sessions, by about {_interval(posterior['session_movement'])} in all"
         )
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
-        lines.append(f"\nLaplace approximation; log evidence {trace.attrs['log_evidence']:.2f}")
-        lines += [f"- {line}" for line in [extrapolation(trace)] if line]
+        lines.append(
+            f"\nLaplace approximation: the Gaussian around the mode, not the posterior itself; log evidence "
+            f"{trace.attrs['log_evidence']:.2f}"
+        )
+        lines += [f"- {line}" for line in [*laplace_remarks(trace), extrapolation(trace)] if line]
     elif trace.attrs["method"] == "mcmc":
         from icb_pymc.assess.diagnosis import diagnose
 
         diagnosis = diagnose(trace)
-        lines.append(f"\n{'converged' if diagnosis.converged else 'NOT converged'}: {diagnosis.verdict}")
+        lines.append(f"\n{diagnosis.label}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
 
@@ -221,14 +260,21 @@ def movement(trace: Any) -> str:
         return f"WARNING: {unchanging}"
     if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
         return "" if unchanging is None else str(unchanging)
-    low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
     typical = "log-odds per typical difference between two candidates"
-    size = f"by about {middle:.2f} {typical} over the whole log (90% interval {low:.2f} to {high:.2f})"
+    size = f"by about {_interval(posterior['total_movement'])} {typical} over the whole log"
     if unchanging is None:
         return f"if weights moved, then {size}"
     if unchanging.is_better:
         return f"weights moved {size}; {unchanging}"
     return f"weights may never have moved: {unchanging}; if they moved, then {size}"
+
+
+def _interval(draws: Any) -> str:
+    """The median with its 90% interval, where it has one: Laplace's method fixes learnt scales."""
+    low, middle, high = draws.quantile([0.05, 0.5, 0.95]).values
+    if low == high:
+        return f"{middle:.2f} (a single estimate)"
+    return f"{middle:.2f} (90% interval {low:.2f} to {high:.2f})"
 
 
 def first_and_last(trace: Any, unit: str = "sd") -> Any:

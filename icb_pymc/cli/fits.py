@@ -44,8 +44,8 @@ def compare_fits(options: argparse.Namespace) -> int:
     others = [path for path in options.traces if not is_store(path)]
     if others:
         raise InputError(f"{others[0]} is not a folder of fits; compare folders with folders, traces with traces.")
-    if options.ahead:
-        raise InputError("--ahead is for traces; folders of fits are compared by choices left out.")
+    if options.ahead or options.folds:
+        raise InputError("--ahead and --folds are for traces; folders of fits are compared by choices left out.")
     names = [Path(path).name for path in options.traces]
     names = names if len(set(names)) == len(names) else options.traces
     if len(set(names)) < len(names):

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
+from icb_pymc.io.files import check_target, is_file, replacing
 from icb_pymc.io.plain_json import as_json_text
+from icb_pymc.io.text import for_json, for_terminal
 
 PICTURES = (".png", ".pdf", ".svg")
+# What a file can hold as one number.
+LARGEST_INTEGER = 2**63 - 1
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -46,6 +50,11 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--reward", metavar="COLUMN", help="what the agent received, empty if not seen (reward)")
     group.add_argument(
+        "--answer",
+        metavar="COLUMN",
+        help="the right answer, named as the choice is (answer), or whether the choice was right (correct)",
+    )
+    group.add_argument(
         "--features",
         metavar="FORMULA",
         help="feature columns A,B,C, or a formula like 'price + C(brand) + brand:weekend + lag(chosen)' "
@@ -72,9 +81,20 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 
 def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
-    """Read the decisions named on the command line; those of a table get the coding of `like`."""
-    from icb_pymc.data.columns import Columns
+    """Read the decisions named on the command line, or those in a trace; those of a table get the coding of `like`."""
+    if is_trace(path):
+        from icb_pymc.results.posterior import decisions_in
+        from icb_pymc.results.traces import read_trace_as_tree
+
+        return decisions_in(read_trace_as_tree(path))
     from icb_pymc.data.decision_files import read_decisions
+
+    return read_decisions(path, given_columns(options), like=like)
+
+
+def given_columns(options: argparse.Namespace) -> Any:
+    """The columns of a table that are named on the command line."""
+    from icb_pymc.data.columns import Columns
 
     roles = (
         "decision",
@@ -86,11 +106,12 @@ def read_given_decisions(path: str, options: argparse.Namespace, like: Any = Non
         "agent",
         "session",
         "reward",
+        "answer",
         "choice",
         "form",
     )
     given = {name: getattr(options, name) for name in roles}
-    return read_decisions(path, Columns(**given, alternatives=_alternatives(options.alternatives)), like=like)
+    return Columns(**given, alternatives=_alternatives(options.alternatives))
 
 
 def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
@@ -117,7 +138,7 @@ def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:
 
 def is_trace(path: str) -> bool:
     """Whether a file is netCDF that is divided into groups, as traces are and decisions are not."""
-    if Path(path).suffix != ".nc" or not Path(path).is_file():
+    if Path(path).suffix != ".nc" or not is_file(path):
         return False
     from icb_pymc.io.untrusted import check_netcdf
 
@@ -250,8 +271,7 @@ def check_output(path: str, *suffixes: str) -> None:
     """Refuse an output that cannot be written, before the work begins."""
     if Path(path).suffix not in suffixes:
         raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"{path}: the folder {Path(path).parent} does not exist; create it first.")
+    check_target(path)
 
 
 def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
@@ -260,7 +280,6 @@ def write_picture(draw: Callable[[], Any], path: str | Path) -> None:
 
     # Writing a file needs no screen.
     mpl.use("Agg")
-    from icb_pymc.io.files import replacing
 
     figure = draw()
     with replacing(path) as temporary:
@@ -275,6 +294,8 @@ def positive_integer(text: str, least: int = 1) -> int:
         raise argparse.ArgumentTypeError(f"'{text}' is not an integer") from None
     if number < least:
         raise argparse.ArgumentTypeError(f"{number} is too small: give {least} or more")
+    if number > LARGEST_INTEGER:
+        raise argparse.ArgumentTypeError(f"{number} is too large: give at most {LARGEST_INTEGER}")
     return number
 
 
@@ -285,7 +306,7 @@ def non_negative_integer(text: str) -> int:
 
 def say(text: str = "") -> None:
     """Print for the person at the terminal."""
-    print(text, file=sys.stdout)
+    print(for_terminal(text), file=sys.stdout)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -295,4 +316,4 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def say_json(value: Any) -> None:
     """Print a result as JSON, see `icb_pymc.io.plain_json`."""
-    print(as_json_text(value), file=sys.stdout)
+    print(for_json(as_json_text(value)), file=sys.stdout)

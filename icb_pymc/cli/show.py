@@ -56,6 +56,8 @@ def format_summary(summary: dict[str, Any]) -> str:
         lines.append(f"missed: {summary['missed']} decision(s), in which time passes and nothing is learnt")
     if "rewards" in summary:
         lines.append(f"rewards: observed after {summary['rewards']} of {summary['decisions']} decisions; not a feature")
+    if "answers" in summary:
+        lines.append(f"right answers: known of {summary['answers']} of {summary['decisions']} decisions; not a feature")
     if "agents" in summary:
         lines.append(_format_agents(summary["agents"]))
     if "simulated" in summary:

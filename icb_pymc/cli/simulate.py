@@ -1,18 +1,25 @@
 """`icb simulate`: simulate the decisions of an agent."""
 
 import argparse
+from pathlib import Path
+from typing import Any
 
 from icb_pymc.cli.options import (
     add_json,
+    add_scaling,
     add_settings,
+    add_table_columns,
     add_verb,
     check_output,
+    given_columns,
     given_settings,
     non_negative_integer,
     positive_integer,
+    read_given_decisions,
     say,
     say_json,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -20,12 +27,19 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = add_verb(
         verbs,
         "simulate",
-        "Simulate an agent, or any other model, on liver transplants and write its decisions together with the truth.",
+        "Simulate an agent, or any other model, on liver transplants or on contexts of your own (--contexts), and "
+        "write its decisions together with the truth.",
         "icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
     )
-    parser.add_argument("agent", help="name of a model (`icb models` lists them), or path of a file with a model")
+    parser.add_argument("model", help="name of a model (`icb models` lists them), or path of a file with a model")
     parser.add_argument("--steps", type=positive_integer, help="number of decisions (default: 500, as in the paper)")
-    parser.add_argument("--actions", type=positive_integer, default=2, help="candidates per decision (default: 2)")
+    parser.add_argument("--actions", type=positive_integer, help="candidates per decision (default: 2)")
+    parser.add_argument(
+        "--contexts",
+        metavar="FILE",
+        help="simulate on these decisions, a table or netCDF file: what could be chosen, agents and sessions stay as "
+        "they are, and choices are not needed; to see what could be learnt from such a log",
+    )
     parser.add_argument(
         "--seed", type=non_negative_integer, default=0, help="the same seed gives the same decisions (default: 0)"
     )
@@ -41,6 +55,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--cohort", metavar="CSV", help="raw OPTN liver file (default: the synthetic cohort)")
     add_settings(parser)
+    parser.add_argument("--as-is", action="store_true", help="do not standardise the features of --contexts")
+    add_scaling(parser)
+    add_table_columns(parser)
     parser.add_argument("-o", "--output", default="decisions.nc", help="file to write (default: decisions.nc)")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -52,32 +69,20 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.cli.show import format_summary
     from icb_pymc.data.decision_files import SUFFIXES, write_decisions
     from icb_pymc.data.understanding import summarise
-    from icb_pymc.environments.optn import prepare, read_raw
-    from icb_pymc.sample.simulation import default_arrivals, simulate
+    from icb_pymc.sample.simulation import simulate
 
     check_output(options.output, *SUFFIXES)
-    declare = find(options.agent)
+    declare = find(options.model)
     given = given_settings(options, declare)
     # Checked before the model is compiled, so that a misspelt name is reported at once.
     settings(declare, given)
-    transplants = None
-    if options.cohort is not None:
-        transplants = prepare(read_raw(options.cohort), options.cohort).transplants
-    arrivals = default_arrivals(
-        declare,
-        steps=options.steps,
-        actions=options.actions,
-        seed=options.seed,
-        transplants=transplants,
-        quadratic=options.quadratic,
-    )
-
+    environment = _transplants(options, declare) if options.contexts is None else _contexts(options)
     decisions = simulate(
-        options.agent,
+        options.model,
         seed=options.seed,
-        arrivals=arrivals,
         hyperparameters=given,
         observed_rewards=options.observed_rewards,
+        **environment,
     )
     write_decisions(decisions, options.output)
     summary = summarise(decisions)
@@ -86,3 +91,39 @@ def run(options: argparse.Namespace) -> int:
     else:
         say(f"{format_summary(summary)}\n\nwritten to {options.output}")
     return 0
+
+
+def _transplants(options: argparse.Namespace, declare: Any) -> dict[str, Any]:
+    """Arrivals of the liver cohort."""
+    from icb_pymc.data.columns import Columns
+    from icb_pymc.environments.optn import prepare, read_raw
+    from icb_pymc.sample.simulation import default_arrivals
+
+    if given_columns(options) != Columns() or options.as_is or options.scale_binary:
+        raise InputError("options of a table are for --contexts: name the table with it, or leave them out.")
+    transplants = None
+    if options.cohort is not None:
+        transplants = prepare(read_raw(options.cohort), options.cohort).transplants
+    arrivals = default_arrivals(
+        declare,
+        steps=options.steps,
+        actions=options.actions or 2,
+        seed=options.seed,
+        transplants=transplants,
+        quadratic=options.quadratic,
+    )
+    return {"arrivals": arrivals}
+
+
+def _contexts(options: argparse.Namespace) -> dict[str, Any]:
+    """The user's own contexts, scaled as `icb fit` does."""
+    from icb_pymc.data.contexts import read_contexts
+    from icb_pymc.data.standardisation import standardise
+
+    for name in ("steps", "actions", "cohort", "quadratic"):
+        if getattr(options, name):
+            raise InputError(f"--{name} is for simulated transplants; leave it out with --contexts.")
+    if Path(options.contexts).suffix == ".nc":
+        return {"decisions": read_given_decisions(options.contexts, options)}
+    contexts = read_contexts(options.contexts, given_columns(options))
+    return {"decisions": contexts if options.as_is else standardise(contexts, binary=options.scale_binary)}

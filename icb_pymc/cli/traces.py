@@ -43,7 +43,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "icb traces open nb-icb-sampling",
     )
     for each in (listing, showing, verifying, adding, opening):
-        each.add_argument("--folder", help="folder of the registry (default: traces, in this folder or in the clone)")
+        each.add_argument(
+            "--folder", help="folder of the registry (default: traces in this folder, else those of the package)"
+        )
     for each in (listing, showing, verifying):
         add_json(each)
     for each in (showing, opening):
@@ -130,7 +132,7 @@ def _add(options: argparse.Namespace) -> int:
     from icb_pymc.results.registry import registry_folder
 
     # A folder given by name does not need a registry yet.
-    folder = registry_folder(options.folder or ("traces" if Path("traces").is_dir() else None))
+    folder = registry_folder(options.folder or ("traces" if Path("traces").is_dir() else None), to_change=True)
     entry = add(options.trace, options.name, options.made_by, folder, replace=options.replace)
     say(f"{entry.name} added to {folder}: {_format_checks(entry.checks)}")
     return 0

@@ -11,6 +11,13 @@ from icb_pymc.errors import InputError
 TRUE_TEXTS = ("1", "1.0", "true", "yes", "y")
 FALSE_TEXTS = ("0", "0.0", "false", "no", "n")
 
+# Dates are kept in nanoseconds, which reach from 1677 to 2262; whole numbers as far as floats hold each of them.
+EARLIEST, LATEST = pd.Timestamp("1678-01-01", tz="UTC"), pd.Timestamp("2261-12-31", tz="UTC")
+LARGEST_TIME = 2**53
+# pandas would read a name of a day, such as 'now' and 'today', too.
+STARTS_WITH_YEAR = r"\s*\d{4}"
+TIME_ZONE = r"\d\d:?\d\d(?::?[\d.]+)?\s*(?:Z|[+-]\d\d:?(?:\d\d)?)\s*$"
+
 Where = Callable[[int], str]
 """From the position of a row to how an error calls it: a line of a file, or a row of a DataFrame."""
 
@@ -57,9 +64,11 @@ def times_of(column: pd.Series, name: str, where: Where) -> np.ndarray:
     """Cells as whole numbers or dates."""
     if column.isna().any():
         raise InputError(f"{where(first_of(column.isna()))}: column '{name}' is missing; give a number or a date.")
+    if pd.api.types.is_bool_dtype(column):
+        raise InputError(f"column '{name}' holds true and false; times are whole numbers or dates.")
     if pd.api.types.is_numeric_dtype(column):
         numbers = column.to_numpy(dtype=np.float64)
-        is_whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
+        is_whole = (np.abs(numbers) <= LARGEST_TIME) & (numbers == np.floor(numbers))
         if not is_whole.all():
             position = first_of(~is_whole)
             raise InputError(
@@ -67,15 +76,39 @@ def times_of(column: pd.Series, name: str, where: Where) -> np.ndarray:
                 "times are whole numbers or dates."
             )
         return numbers.astype(np.int64)
+    _refuse_unclear_zones(column, name, where)
     # Times with several offsets, as across the start of summer time, are all converted to UTC.
     dates = pd.to_datetime(column, errors="coerce", utc=True, format=None if is_dated(column) else "ISO8601")
-    if dates.isna().any():
-        position = first_of(dates.isna())
+    is_date = dates.notna() & (is_dated(column) | column.astype(str).str.match(STARTS_WITH_YEAR))
+    if not is_date.all():
+        # In a column of numbers, what is none of them.
+        others = pd.to_numeric(column, errors="coerce").isna() if not is_dated(column) else ~is_date
+        position = first_of(others if 0 < others.sum() < is_date.size - others.sum() else ~is_date)
         raise InputError(
             f"{where(position)}: column '{name}' holds {format_value(column.iloc[position])}, "
             "which is neither a number nor a date written like 2002-02-27."
         )
+    outside = (dates < EARLIEST) | (dates > LATEST)
+    if outside.any():
+        position = first_of(outside)
+        raise InputError(
+            f"{where(position)}: column '{name}' holds {format_value(column.iloc[position])}; "
+            f"dates lie between {EARLIEST.year} and {LATEST.year}."
+        )
     return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
+
+
+def _refuse_unclear_zones(column: pd.Series, name: str, where: Where) -> None:
+    """Of some moments with a time zone and some without, the order is not known."""
+    if is_dated(column):
+        return
+    has_zone = column.astype(str).str.contains(TIME_ZONE, regex=True)
+    if has_zone.any() and not has_zone.all():
+        position = first_of(~has_zone)
+        raise InputError(
+            f"{where(position)}: column '{name}' holds {format_value(column.iloc[position])}, which has no time zone, "
+            "but others have one; write all of them with it, or none."
+        )
 
 
 def is_dated(column: pd.Series) -> bool:

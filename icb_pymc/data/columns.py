@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -19,10 +19,16 @@ AVAILABLE_NAMES = ("available", "avail", "av")
 TIME_NAMES = ("time", "date")
 AGENT_NAMES = ("agent", "subject")
 SESSION_NAMES, REWARD_NAMES = ("session",), ("reward",)
+# The right answer, or whether the choice was right.
+CORRECT_NAME = "correct"
+ANSWER_NAMES = ("answer", CORRECT_NAME)
 # Where alternatives are named, these identify a choice situation; elsewhere they often identify a person.
 SITUATION_NAMES = ("chid", "id", "ids")
 
 OPERATOR = re.compile(r"[+*:()^{}`~/|]|\s-\s|^\s*-|^\s*[01]\s*$")
+
+# bambi's response of a choice model: choice(chosen, alternative, choice_id) | available(available).
+CHOICE = re.compile(r"\s*choice\(([^,()]+),([^,()]+),([^,()]+)\)\s*(?:\|\s*available\(([^,()]+)\)\s*)?")
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Columns:
     alternative: ``price_A``, ``price_B``), or has one row per *trial* of a task with two alternatives. The form, and
     columns with the usual names, are recognised; what is not is said here. Recognised are ``decision`` (or
     ``choice_id``, ``obs_id``, ``case_id``), ``chosen`` or ``choice``, ``candidate`` (or ``alternative``, ``alt``),
-    ``available`` (``avail``, ``av``), ``time`` (``date``), ``agent`` (``subject``), ``session`` and ``reward``; a
-    column that is listed in `features` is a feature.
+    ``available`` (``avail``, ``av``), ``time`` (``date``), ``agent`` (``subject``), ``session``, ``reward`` and
+    ``answer`` (or ``correct``); a column that is listed in `features` is a feature.
 
     Parameters
     ----------
@@ -52,12 +58,18 @@ class Columns:
     features : sequence of str, or str, optional
         The columns that are features, or a formula such as ``"price + C(brand) + brand:weekend + lag(chosen)"``. By
         default every column without another role; in a wide table every feature that the alternatives have columns for.
+        The formula may begin with bambi's ``choice(chosen, alternative, choice_id) | available(available) ~``, which
+        names these columns of a long table.
     agent : str, optional
         Name or number of the agent that decided.
     session : str, optional
         The session of a decision; priorities may jump between sessions.
     reward : str, optional
         What the agent received, empty where nobody saw it.
+    answer : str, optional
+        Which alternative was the right answer, as the column of the choice names them (1 or 0 in a long table); or a
+        column ``correct``, 1 where the choice was right and 0 where it was not. It is no feature: `icb plot
+        performance` shows it.
     choice : str, optional
         The column that names the chosen alternative, in a table with one row per decision; empty where nobody was
         chosen.
@@ -87,6 +99,7 @@ class Columns:
     agent: str | None = None
     session: str | None = None
     reward: str | None = None
+    answer: str | None = None
     choice: str | None = None
     form: str | None = None
     alternatives: Sequence[str] | Mapping[str, str] | None = None
@@ -115,9 +128,39 @@ class Roles:
     agent: str | None
     session: str | None
     reward: str | None
+    answer: str | None
     formula: str | None
     features: list[str]
     is_listed: bool
+
+
+def with_left_side(columns: Columns) -> Columns:
+    """The columns with those that the left side of a formula names: its choice, alternative, decision, availability.
+
+    Examples
+    --------
+    >>> columns = with_left_side(Columns(features="choice(taken, option, trip) | available(av) ~ price + C(brand)"))
+    >>> columns.chosen, columns.candidate, columns.decision, columns.available, columns.features
+    ('taken', 'option', 'trip', 'av', 'price + C(brand)')
+    """
+    if not isinstance(columns.features, str) or not columns.features.lstrip().startswith("choice("):
+        return columns
+    left, tilde, right = columns.features.partition("~")
+    match = CHOICE.fullmatch(left)
+    if match is None or not tilde or not right.strip():
+        raise InputError(
+            f"features: the formula '{columns.features}' cannot be read: write choice(chosen, alternative, choice_id), "
+            "if there is a column of availability | available(available), and then ~ and the features."
+        )
+    roles = zip(("chosen", "candidate", "decision", "available"), match.groups(), strict=True)
+    named = {role: name.strip().strip("`") for role, name in roles if name is not None}
+    for role, name in named.items():
+        if getattr(columns, role) not in (None, name):
+            raise InputError(
+                f"features: the formula says that column '{name}' is '{role}', but '{getattr(columns, role)}' was "
+                "named too; name one."
+            )
+    return replace(columns, features=right.strip(), **named)
 
 
 def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
@@ -128,7 +171,7 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
         raise InputError(f"{label}: column '{repeated[0]}' appears more than once; rename one of them.")
     formula, listed = _features_given(columns.features, present)
     given = [columns.decision, columns.chosen, columns.choice, columns.time, columns.candidate, columns.available]
-    given += [columns.agent, columns.session, columns.reward]
+    given += [columns.agent, columns.session, columns.reward, columns.answer]
     taken = {name for name in given if name is not None} | set(listed or ())
 
     def find(name: str | None, known: Sequence[str]) -> str | None:
@@ -147,6 +190,7 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
         "agent": find(columns.agent, AGENT_NAMES),
         "session": find(columns.session, SESSION_NAMES),
         "reward": find(columns.reward, REWARD_NAMES),
+        "answer": find(columns.answer, ANSWER_NAMES),
     }
     used = [name for name in (decision, chosen, candidate, *others.values()) if name]
     for name in [*used, *(listed or ())]:
@@ -162,7 +206,9 @@ def assign_roles(table: pd.DataFrame, columns: Columns, label: str) -> Roles:
             f"{label}: there is no column 'chosen'; the columns are {', '.join(present)}: name the one that marks the "
             "chosen candidate (--chosen), or in a table with one row per decision the one that names it (--choice)."
         )
-    features = [name for name in present if name not in used] if listed is None else list(listed)
+    # What is known of the answer by another name is no feature either.
+    told = {name for name in ANSWER_NAMES if name not in (columns.agent, columns.session)}
+    features = [name for name in present if name not in {*used, *told}] if listed is None else list(listed)
     return Roles(
         decision,
         chosen,

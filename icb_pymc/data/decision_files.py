@@ -1,6 +1,5 @@
 """Decisions from and to files: netCDF, or a table as CSV or Parquet."""
 
-import csv
 from pathlib import Path
 
 import pandas as pd
@@ -10,8 +9,10 @@ from icb_pymc.data.columns import Columns
 from icb_pymc.data.decisions import validate
 from icb_pymc.data.tables import from_table, to_table
 from icb_pymc.errors import InputError
+from icb_pymc.io.csv_tables import read_csv
 from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.netcdf import netcdf_bytes
+from icb_pymc.io.parquet_tables import read_parquet, require_pyarrow
 from icb_pymc.io.untrusted import check_netcdf
 
 SUFFIXES = (".nc", ".csv", ".parquet")
@@ -93,37 +94,13 @@ def write_decisions(decisions: xr.Dataset, path: str | Path) -> None:
         elif suffix == ".csv":
             to_table(decisions).to_csv(temporary, index=False)
         else:
-            _require_pyarrow()
+            require_pyarrow()
             to_table(decisions).to_parquet(temporary, index=False)
 
 
 def read_table(source: Path) -> pd.DataFrame:
     """Read a CSV or Parquet file."""
-    try:
-        if _suffix(source) == ".parquet":
-            _require_pyarrow()
-            return pd.read_parquet(source)
-        _refuse_repeated_names(source)
-        # Spaces after a comma are ignored; blank lines are kept, so that errors can name the right line.
-        return pd.read_csv(source, skip_blank_lines=False, skipinitialspace=True).rename(columns=str.strip)
-    except InputError:
-        raise
-    except pd.errors.EmptyDataError:
-        raise InputError(
-            f"{source} has no rows; give one row per candidate per decision, or one per decision."
-        ) from None
-    except (pd.errors.ParserError, UnicodeDecodeError, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{source} cannot be read as a table: {reason}.") from error
-
-
-def _refuse_repeated_names(source: Path) -> None:
-    """pandas would silently rename the second of two columns."""
-    with source.open(encoding="utf-8-sig", newline="") as file:
-        names = [name.strip() for name in next(csv.reader(file), [])]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{source}: column '{name}' appears more than once; rename one of them.")
+    return read_parquet(source) if _suffix(source) == ".parquet" else read_csv(source)
 
 
 def _read_netcdf(source: Path) -> xr.Dataset:
@@ -140,10 +117,3 @@ def _suffix(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: the name of a file of decisions must end in {', '.join(SUFFIXES)}.")
     return path.suffix
-
-
-def _require_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError("Parquet files need pyarrow: pip install 'icb-pymc[parquet]'.") from None

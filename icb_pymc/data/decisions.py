@@ -8,12 +8,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from icb_pymc.data.answers import check_answers
 from icb_pymc.data.deciders import check_agents, in_order_of_time, with_agents
 from icb_pymc.data.observed_rewards import as_rewards, check_rewards
 from icb_pymc.data.schema import CONTEXT_DIMS, DECISION_DIMS
 from icb_pymc.data.sessions import check_sessions, seen, with_missed, with_sessions
 from icb_pymc.data.times import length_of_time
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.attributes import check_kinds
 
 # The unit of time that counts decisions.
 BY_DECISION = "decision"
@@ -140,7 +142,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
         ``context`` (time, action, feature) of real numbers, ``chosen`` (time) of whole numbers and ``available``
         (time, action) of booleans, with coordinates ``time`` (whole numbers or dates, in order) and ``feature``;
         optionally ``decider`` (time), the position of each decision's agent along ``agent``, ``reward`` (time) of real
-        numbers, NaN where none was observed, ``session`` (time), and ``missed`` (time), true where nobody was chosen.
+        numbers, NaN where none was observed, ``session`` (time), ``missed`` (time), true where nobody was chosen, and
+        ``answer`` (time), the slot of the right answer, -1 where there is none.
     source : str
         What to call them in messages, such as the name of their file.
 
@@ -178,6 +181,8 @@ def validate(decisions: xr.Dataset, source: str = "the decisions") -> xr.Dataset
     check_agents(decisions, source)
     check_rewards(decisions, source)
     check_sessions(decisions, source)
+    check_answers(decisions, source)
+    check_kinds(decisions.attrs, ("agent",), ("seed", "synthetic"), source)
     _warn_uninformative(decisions, source)
     return decisions
 
@@ -270,9 +275,9 @@ def shares_of_time(decisions: xr.Dataset, unit: str | None = None) -> np.ndarray
 
     Examples
     --------
-    >>> import icb_pymc
+    >>> import icb_pymc, numpy as np
     >>> from icb_pymc.data.decisions import shares_of_time
-    >>> time = ["2001-01-01", "2001-01-02", "2001-01-05"]
+    >>> time = np.array(["2001-01-01", "2001-01-02", "2001-01-05"], "datetime64[ns]")
     >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]]] * 3, [0, 1, 0], time=time)
     >>> shares_of_time(decisions), shares_of_time(decisions, "decision")
     (array([0.25, 0.75]), array([0.5, 0.5]))

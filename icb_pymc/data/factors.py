@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from icb_pymc.data.candidates import Candidates
-from icb_pymc.data.cells import first_of, in_order_of_names, is_empty, names_of, numbers_of
+from icb_pymc.data.cells import first_of, format_value, in_order_of_names, is_empty, names_of, numbers_of
 from icb_pymc.data.columns import TRIALS
 from icb_pymc.data.formulas import CATEGORY, LAG, Factor, call_of, column_in, evaluate, tree_of
 from icb_pymc.data.lags import lagged_choice, lagged_number
@@ -178,9 +178,17 @@ def rewards_of(candidates: Candidates) -> np.ndarray:
     roles = candidates.roles
     assert roles.reward is not None
     rewards = np.full(len(candidates.labels), np.nan)
-    given = numbers_of(
-        candidates.frame[roles.reward], roles.reward, ~is_empty(candidates.frame[roles.reward]), candidates.where
-    )
+    column = candidates.frame[roles.reward]
+    is_seen = ~is_empty(column)
+    is_text = is_seen & pd.to_numeric(column, errors="coerce").isna().to_numpy()
+    if is_text.any():
+        position = first_of(is_text)
+        raise InputError(
+            f"{candidates.where(position)}: reward column '{roles.reward}' holds "
+            f"{format_value(column.iloc[position])}, which is not a number; correct it, or leave it empty where nobody "
+            "saw the reward."
+        )
+    given = numbers_of(column, roles.reward, is_seen, candidates.where)
     rewards[candidates.codes[candidates.chosen]] = given[candidates.chosen]
     return rewards
 

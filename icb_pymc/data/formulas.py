@@ -6,6 +6,7 @@ code.
 """
 
 import ast
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ OPERATORS: dict[type, Callable[..., np.ndarray]] = {
     ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
 }
-MAX_LENGTH = 2000
+MAX_LENGTH, MAX_TERMS = 2000, 10_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,11 @@ def parse(formula: str) -> Terms:
     if "{" in formula:
         raise _refused(formula, "braces are not read; write arithmetic as I(a + b)")
     try:
+        if _most_terms(formulaic.parser.DefaultFormulaParser().get_ast(formula)) > MAX_TERMS:
+            raise _refused(formula, f"it makes more than {MAX_TERMS} terms")
         parsed = formulaic.Formula(formula)
+    except InputError:
+        raise
     except Exception as error:
         # formulaic raises its own errors, and those of Python for some malformed expressions.
         raise _refused(formula, str(error).splitlines()[0].rstrip(".") if str(error) else "it cannot be read") from None
@@ -93,6 +98,20 @@ def parse(formula: str) -> Terms:
         else:
             products.append(factors)
     return Terms(products, intercept)
+
+
+def _most_terms(node: Any) -> int:
+    """How many terms a part of a formula makes at most: powers and products of sums make many of few letters."""
+    if not hasattr(node, "operator"):
+        return 1
+    counts = [_most_terms(part) for part in node.args]
+    symbol = node.operator.symbol
+    if symbol in ("**", "^"):
+        # An exponent that is no number is refused by formulaic.
+        power = str(node.args[1])
+        return min(counts[0] ** min(int(power), MAX_TERMS), MAX_TERMS + 1) if power.isdigit() else 1
+    made = sum(counts) if symbol in ("+", "-") else math.prod(count + 1 for count in counts)
+    return min(made, MAX_TERMS + 1)
 
 
 def tree_of(factor: Factor) -> ast.expr:

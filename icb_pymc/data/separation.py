@@ -27,8 +27,8 @@ def separating_direction(contrasts: np.ndarray) -> np.ndarray | None:
 
     >>> import numpy as np
     >>> from icb_pymc.data.separation import separating_direction
-    >>> separating_direction(np.array([[1.0, 2.0], [3.0, -1.0], [0.5, -2.0]]))
-    array([-1.,  0.])
+    >>> separating_direction(np.array([[1.0, 2.0], [3.0, -1.0], [0.5, -2.0]])).tolist()
+    [-1.0, -0.0]
     >>> separating_direction(np.array([[1.0], [-1.0]])) is None
     True
     """

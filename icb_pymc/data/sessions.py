@@ -83,9 +83,7 @@ def check_sessions(decisions: xr.Dataset, source: str) -> None:
         session = decisions["session"]
         if session.dims != ("time",) or session.dtype.kind not in "iuUTO":
             raise InputError(f"{source}: 'session' must hold a name or a whole number for each time.")
-        deciders = decisions["decider"].values if "decider" in decisions else np.zeros(len(session), int)
-        for decider in np.unique(deciders):
-            _check_order(session.values[deciders == decider], np.flatnonzero(deciders == decider), source)
+        check_order_of_sessions(session.values, decisions["decider"].values if "decider" in decisions else None, source)
     if "missed" in decisions:
         missed = decisions["missed"]
         if missed.dims != ("time",) or missed.dtype.kind != "b":
@@ -97,6 +95,21 @@ def check_sessions(decisions: xr.Dataset, source: str) -> None:
                 f"{source}: decision number {step + 1} is missed, but has several candidates; "
                 "mark missed decisions with from_arrays(missed=...)."
             )
+
+
+def check_order_of_sessions(session: np.ndarray, agent: np.ndarray | None, source: str) -> None:
+    """Raise `InputError` if an agent takes up a session again after another.
+
+    Parameters
+    ----------
+    session, agent : array (time,)
+        Of each decision, in any coding; no agent if there is only one.
+    source : str
+        What to call the log.
+    """
+    agents = np.zeros(len(session), int) if agent is None else agent
+    for name in np.unique(agents):
+        _check_order(session[agents == name], np.flatnonzero(agents == name), source)
 
 
 def _check_order(session: np.ndarray, position: np.ndarray, source: str) -> None:

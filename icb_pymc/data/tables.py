@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from icb_pymc.data.answers import answers_of_table
 from icb_pymc.data.candidates import Candidates, from_long
 from icb_pymc.data.cells import FALSE_TEXTS, TRUE_TEXTS, format_value, numbers_of
 from icb_pymc.data.coding import CODING, Design, coding_of, design
-from icb_pymc.data.columns import LONG, TRIALS, WIDE, Columns, Roles, assign_roles
+from icb_pymc.data.columns import LONG, TRIALS, WIDE, Columns, Roles, assign_roles, with_left_side
 from icb_pymc.data.decision_times import agents_of_table, sessions_of_table, times_of_table
 from icb_pymc.data.decisions import from_arrays
 from icb_pymc.data.factors import rewards_of
+from icb_pymc.data.sessions import check_order_of_sessions
 from icb_pymc.data.trial_tables import from_trials
 from icb_pymc.data.wide_tables import choices_of, columns_by_alternative, from_wide
 from icb_pymc.errors import InputError, InputWarning
@@ -96,7 +98,7 @@ def from_table(
     table = table.rename(columns=str)
     if len(table) == 0:
         raise InputError(f"{label} has no rows; give one row per candidate per decision, or one per decision.")
-    columns = columns or Columns()
+    columns = with_left_side(columns or Columns())
     roles = assign_roles(table, columns, label)
 
     def where(position: int) -> str:
@@ -232,6 +234,8 @@ def _decisions(candidates: Candidates, coded: Design, label: str) -> xr.Dataset:
         )
     agent, session = agents_of_table(candidates), sessions_of_table(candidates)
     time = times_of_table(candidates, agent, session)
+    if session is not None:
+        check_order_of_sessions(session, agent, label)
     # Agents need not be interleaved; their decisions are put in order of time here.
     order = np.arange(steps) if time is None else np.argsort(time, kind="stable")
     dataset = from_arrays(
@@ -245,6 +249,9 @@ def _decisions(candidates: Candidates, coded: Design, label: str) -> xr.Dataset:
         session=None if session is None else session[order],
         missed=missed[order] if missed.any() else None,
     ).assign_coords(decision=("time", candidates.labels[order]))
+    answer = answers_of_table(candidates, slot)
+    if answer is not None:
+        dataset["answer"] = ("time", answer[order].astype(np.int64))
     if candidates.name is not None:
         names = np.full((steps, actions), "", dtype=object)
         names[codes, slot] = candidates.name
@@ -257,5 +264,6 @@ def _with_coding(decisions: xr.Dataset, candidates: Candidates, coded: Design) -
     roles = candidates.roles
     used = {"form": candidates.form}
     named = {"session": roles.session, "agent": roles.agent, "reward": roles.reward, "time": roles.time}
+    named |= {"answer": roles.answer}
     coding = coded.coding | used | {"columns": {role: name for role, name in named.items() if name}}
     return decisions.assign_attrs({CODING: json.dumps(coding, sort_keys=True)})

@@ -56,8 +56,10 @@ def summarise(decisions: xr.Dataset) -> dict[str, Any]:
         summary["missed"] = int(decisions["missed"].sum())
     if "reward" in decisions:
         summary["rewards"] = int(np.isfinite(decisions["reward"].values).sum())
+    if "answer" in decisions:
+        summary["answers"] = int((decisions["answer"].values >= 0).sum())
     if "agent" in decisions.attrs:
-        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs["seed"]}
+        summary["simulated"] = {"agent": decisions.attrs["agent"], "seed": decisions.attrs.get("seed", "unknown")}
     faults = {
         "constant": constant_features(decisions),
         "collinear": collinear_features(decisions),

@@ -144,7 +144,7 @@ def _put_together(table: pd.DataFrame, by_alternative: dict[str, str], alternati
 
 
 def _roles_used(roles: Roles) -> list[str]:
-    used = (roles.decision, roles.chosen, roles.time, roles.agent, roles.session, roles.reward)
+    used = (roles.decision, roles.chosen, roles.time, roles.agent, roles.session, roles.reward, roles.answer)
     return [name for name in used if name]
 
 

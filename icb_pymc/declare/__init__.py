@@ -40,7 +40,12 @@ from icb_pymc.declare.model import (
 )
 from icb_pymc.declare.processes import LinearProcess, WienerProcess, as_covariance, mean_reverting, smooth_walk
 from icb_pymc.declare.rewards import LinearReward
-from icb_pymc.declare.session_jumps import session_jumps, walk_over_sessions
+from icb_pymc.declare.session_jumps import (
+    own_session_jumps,
+    session_jumps,
+    walk_over_sessions,
+    warn_of_unused_sessions,
+)
 from icb_pymc.declare.spec import Estimate, ModelSpec, Preset, spec_of, specify
 
 __all__ = [
@@ -73,6 +78,7 @@ __all__ = [
     "log_odds_unit",
     "mean_reverting",
     "of_each_agent",
+    "own_session_jumps",
     "session_jumps",
     "smooth_walk",
     "spec_of",
@@ -81,5 +87,6 @@ __all__ = [
     "true_preferences",
     "uniform_preferences",
     "walk_over_sessions",
+    "warn_of_unused_sessions",
     "with_lapses",
 ]

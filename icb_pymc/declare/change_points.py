@@ -1,10 +1,14 @@
 """Change points of a preference: score every segment of a log once, then divide it best into any number of them."""
 
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from rich.console import Console
+from rich.progress import track
 from scipy.special import gammaln
 
 from icb_pymc.data.decisions import validate
@@ -15,6 +19,11 @@ from icb_pymc.kernels.segmentation import best_boundaries, best_segmentations, l
 from icb_pymc.kernels.weights_metropolis import PAPER_SCALE, contrast_columns
 
 SCORES = ("evidence", "likelihood")
+# Decisions in a sub-trajectory, as in the paper, and how many sub-trajectories a long log is divided into: the cost of
+# the table is the square of their number times the number of decisions.
+LENGTH, MOST_BLOCKS = 10, 200
+# Progress is shown of tables that take longer than a few seconds: of more decisions in all segments than this.
+MUCH_WORK = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +78,21 @@ class SegmentTable:
         return int(np.argmax(self.log_evidence())) + 1
 
 
+def default_length(steps: int) -> int:
+    """Decisions per sub-trajectory: 10, or in a log of more than 2,000 so many that there are 200 of them.
+
+    Examples
+    --------
+    >>> default_length(500), default_length(8119)
+    (10, 41)
+    """
+    return max(LENGTH, -(-steps // MOST_BLOCKS))
+
+
 def score_segments(
     decisions: xr.Dataset,
     *,
-    length: Any = 10,
+    length: Any = None,
     alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
@@ -86,8 +106,9 @@ def score_segments(
     ----------
     decisions : Dataset
         Decisions with `chosen`.
-    length : int
-        Decisions per sub-trajectory; the last one may be shorter.
+    length : int, optional
+        Decisions per sub-trajectory; the last one may be shorter. By default 10, or in a log of more than 2,000
+        decisions so many that there are 200 sub-trajectories.
     alpha, prior, prior_mean, prior_covariance
         As in `b_irl`, but only numbers: they are needed before anything is sampled.
     score : {"evidence", "likelihood"}
@@ -120,7 +141,7 @@ def score_segments(
     validate(decisions)
     check_prior(prior, prior_mean, prior_covariance)
     steps, features = decisions.sizes["time"], decisions.sizes["feature"]
-    size = checked_count("length", length, steps, "decisions")
+    size = min(default_length(steps), steps) if length is None else checked_count("length", length, steps, "decisions")
     boundaries = np.append(np.arange(0, steps, size), steps)
     try:
         sharpness = float(alpha)
@@ -138,7 +159,20 @@ def score_segments(
             raise InputError(
                 "evidence is not defined under a flat prior: use the default prior, or score 'likelihood'."
             )
-        scores = evidence_of_segments(contrasts, boundaries, mean, precision)
+        scores = evidence_of_segments(contrasts, boundaries, mean, precision, _progress(len(boundaries) - 1, size))
     else:
         raise InputError(f"score={score!r}: it must be {' or '.join(repr(word) for word in SCORES)}.")
     return SegmentTable(scores, boundaries, score)
+
+
+def _progress(blocks: int, size: int) -> Any:
+    """Goes through the rows of a table, and shows on a terminal how far it is if that takes long."""
+    # There are S - d segments of d + 1 sub-trajectories.
+    work = size * blocks * (blocks + 1) * (blocks + 2) // 6
+    words = f"change points at every {size} decisions: scores of {blocks * (blocks + 1) // 2} segments"
+
+    def show(rows: Iterable[int]) -> Iterable[int]:
+        is_shown = work > MUCH_WORK and sys.stderr.isatty()
+        return track(rows, words, disable=not is_shown, transient=True, console=Console(stderr=True))
+
+    return show

@@ -104,6 +104,9 @@ class SoftmaxChoice(Discrete):
 
     @classmethod
     def dist(cls, utility: Any, available: Any, **kwargs: Any) -> TensorVariable:
+        # Registers our step methods, so that plain `pm.sample()` uses them; not at the top, as they import this file.
+        import icb_pymc.steps  # noqa: F401
+
         return super().dist([pt.as_tensor(utility), pt.as_tensor(available)], **kwargs)
 
     def support_point(rv, size, utility, available):  # type: ignore[no-untyped-def]

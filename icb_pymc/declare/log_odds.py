@@ -152,7 +152,8 @@ def innovations(
             return as_covariance(variance, features), own_moments(decisions, unit_of_time, as_shares=False)
         return as_covariance(variance, features), elapsed_time(decisions, unit_of_time)
     if is_zero(total_movement):
-        raise InputError("total_movement is zero, so that weights never change: fit 'b_irl', which assumes that.")
+        instead = "fit 'b_irl', which assumes that" if clock == "calendar" else "give a small one, such as 0.01"
+        raise InputError(f"total_movement is zero, so that weights never change: {instead}.")
     movement = hyperparameter("total_movement", _around(*MOVEMENT) if total_movement is None else total_movement)
     shares = own_moments if clock == "own" else shares_of_time
     return as_covariance((movement * unit) ** 2, features), shares(decisions, unit_of_time)

@@ -89,6 +89,115 @@ def session_jumps(
     return as_covariance((movement * unit) ** 2 / len(boundaries), features), boundaries
 
 
+def own_session_jumps(decisions: xr.Dataset, session_movement: Any = None, total_movement: Any = None) -> Any:
+    """What jumps between sessions add to the clock of each agent: (v / w)^2 b_{j,t} / B, (time,).
+
+    A walk whose innovations have covariance w^2 diag(u_i^2) per unit of the clock then jumps by v^2 diag(u_i^2) / B at
+    each boundary, where w is the total movement, b_{j,t} counts the boundaries of agent j until t, and B is the largest
+    number of boundaries of an agent.
+
+    Parameters
+    ----------
+    decisions : Dataset
+        Decisions that say who decided; sessions of different agents may overlap.
+    session_movement : number or distribution, optional
+        v (`session_movement`), or another prior for it; log v ~ N(log 0.3, 1) by default, and 0 means no jumps.
+    total_movement : number or tensor, optional
+        w; without it, or if it is one for each feature, there are no jumps.
+
+    Returns
+    -------
+    array or tensor (time,)
+        Zeros if there are no jumps.
+
+    Raises
+    ------
+    InputError
+        If jumps are asked for where there are no boundaries or no single total movement.
+
+    Warns
+    -----
+    InputWarning
+        If there are boundaries, but no single total movement.
+
+    Examples
+    --------
+    >>> import icb_pymc
+    >>> from icb_pymc.declare import decisions_model, own_session_jumps
+    >>> decisions = icb_pymc.from_arrays(
+    ...     [[[1.0], [0.0]]] * 5, [0, 1, 0, 1, 0], agent=["Ada", "Bo"] * 2 + ["Bo"], session=[1, 1, 2, 1, 2]
+    ... )
+    >>> with decisions_model(decisions):
+    ...     own_session_jumps(decisions, session_movement=2.0, total_movement=1.0)
+    array([0., 0., 4., 0., 4.])
+    """
+    count = _own_boundaries(decisions)
+    none = np.zeros(decisions.sizes["time"])
+    if is_zero(session_movement):
+        return none
+    reason = None
+    if not count.any():
+        reason = "there are no boundaries between sessions in the decisions: name the column of the session (--session)"
+    elif total_movement is None or _is_vector(total_movement):
+        reason = "jumps of agents with clocks of their own need a total_movement that all features share"
+    if reason is not None:
+        if session_movement is not None:
+            raise InputError(f"session_movement: {reason}.")
+        if count.any():
+            warnings.warn(f"weights have no jumps between sessions here: {reason}.", InputWarning, stacklevel=3)
+        return none
+    prior = pm.LogNormal.dist(np.log(JUMPS[0]), JUMPS[1]) if session_movement is None else session_movement
+    jumps = hyperparameter("session_movement", prior)
+    return (jumps / total_movement) ** 2 * count / count.max()
+
+
+def _is_vector(value: Any) -> bool:
+    return bool(value.ndim if hasattr(value, "ndim") else np.ndim(value))
+
+
+def _own_boundaries(decisions: xr.Dataset) -> np.ndarray:
+    """How many sessions each agent has ended before each decision (time,)."""
+    count = np.zeros(decisions.sizes["time"])
+    if "session" not in decisions:
+        return count
+    session, decider = decisions["session"].values, decisions["decider"].values
+    for agent in np.unique(decider):
+        own = np.flatnonzero(decider == agent)
+        count[own[1:]] = np.cumsum(session[own[1:]] != session[own[:-1]])
+    return count
+
+
+def warn_of_unused_sessions(decisions: xr.Dataset, model: str, instead: str) -> None:
+    """Say in one sentence that a model does not use the sessions of the decisions, if they have any.
+
+    Parameters
+    ----------
+    decisions : Dataset
+    model : str
+        Its name.
+    instead : str
+        What the model assumes about boundaries.
+
+    Warns
+    -----
+    InputWarning
+        If there are sessions.
+
+    Examples
+    --------
+    >>> import icb_pymc, warnings
+    >>> from icb_pymc.declare import warn_of_unused_sessions
+    >>> decisions = icb_pymc.from_arrays([[[1.0], [0.0]]] * 2, [0, 1], session=[1, 2])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn_of_unused_sessions(decisions, "b_irl", "weights never change")
+    >>> print(caught[0].message)
+    'b_irl' does not use the boundaries between sessions: weights never change.
+    """
+    if "session" in decisions:
+        message = f"'{model}' does not use the boundaries between sessions: {instead}."
+        warnings.warn(message, InputWarning, stacklevel=3)
+
+
 def walk_over_sessions(
     name: str,
     *,

@@ -1,6 +1,7 @@
 """Files are written under a temporary name and then renamed, so that no file is ever half-written."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +20,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         If the file cannot be written; an existing file is then unchanged.
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: the folder {target.parent} does not exist; create it first.")
-    if target.is_dir():
-        raise InputError(f"{target} is a folder; give the name of a file.")
+    check_target(target)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
     except OSError as error:
@@ -46,9 +44,46 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_target(path: str | Path) -> None:
+    """Raise `InputError` if `path` cannot be the name of a new file: checked before the work begins."""
+    target = Path(path)
+    if not is_folder(target.parent):
+        raise InputError(f"{target}: the folder {target.parent} does not exist; create it first.")
+    if is_folder(target):
+        raise InputError(f"{target} is a folder; give the name of a file.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{target} cannot be written: you may not write into the folder {target.parent}.")
+
+
 def existing(path: str | Path) -> Path:
-    """Return `path` if it is a file, else raise an `InputError`."""
+    """Return `path` if it is a file that can be read, else raise an `InputError`."""
     source = Path(path)
-    if not source.is_file():
-        raise InputError(f"{source}: there is no such file.")
-    return source
+    if is_file(source):
+        if not os.access(source, os.R_OK):
+            raise InputError(f"{source}: you may not read this file; ask its owner.")
+        return source
+    if is_folder(source):
+        raise InputError(f"{source} is a folder; give the name of a file.")
+    raise InputError(f"{source}: there is no such file.")
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether this is a file; raises `InputError` if the system cannot say, or cannot have such a name."""
+    return stat.S_ISREG(_mode(Path(path)))
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether this is a folder; raises `InputError` as `is_file` does."""
+    return stat.S_ISDIR(_mode(Path(path)))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError as error:
+        raise InputError(f"{path}: {(error.strerror or str(error)).lower()}.") from error
+    except ValueError as error:
+        # A name with a NUL byte.
+        raise InputError(f"{path}: no file can have this name.") from error

@@ -16,10 +16,15 @@ def check_memory(bytes_per_draw: int, draws: int, chains: int) -> None:
     """Refuse a fit whose draws would not fit into memory, and name the options that help."""
     needed, free = COPIES * bytes_per_draw * draws * chains, available_memory()
     if free is not None and needed > free:
-        raise InputError(
+        reason = (
             f"{chains} chains of {draws} draws need {format_bytes(needed)} of memory, "
-            f"but only {format_bytes(free)} are free: "
-            "keep fewer times (every=10, or times=[...]), half the digits (dtype='float32'), or fewer draws."
+            f"but only {format_bytes(free)} are free"
+        )
+        raise InputError(
+            f"{reason}: keep fewer times (every=10, or times=[...]), half the digits (dtype='float32'), or fewer "
+            "draws.",
+            on_command_line=f"{reason}: keep fewer times (--every 10), half the digits (--dtype float32), or fewer "
+            "draws (--draws, --chains).",
         )
 
 

@@ -9,7 +9,8 @@
 - `learnt_beliefs`: the beliefs of a Bayesian learner as a linear function of its rewards; `prediction_errors`: learners
   whose rewards are known, with derivatives.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
-- Scores: `choice_integral`, `assumed_density` (forecasts), `chain_statistics` (R-hat and ESS).
+- Scores: `choice_integral`, `expectation_propagation` (forecasts, with `assumed_density`, `choice_moments` and
+  `choice_sites`), `chain_statistics` (R-hat and ESS).
 - `compilation_cache`: numba's cache on disk, cleared if any kernel has changed.
 """
 

@@ -4,6 +4,8 @@ Segments consist of whole blocks (sub-trajectories). Entry [i, j] of a table is 
 infinity if j <= i.
 """
 
+from collections.abc import Callable, Iterable
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -183,12 +185,20 @@ def fill_evidence_row(
             )
 
 
-@numba.njit(cache=True, nogil=True)
-def evidence_of_segments(contrasts: Contrasts, boundaries: Integers, mean: Floats, precision: Floats) -> Floats:
-    """Table (S, S+1) of log evidences, given the S+1 ``boundaries`` of the blocks and the Gaussian prior N(m, P^-1)."""
+def evidence_of_segments(
+    contrasts: Contrasts,
+    boundaries: Integers,
+    mean: Floats,
+    precision: Floats,
+    track: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> Floats:
+    """Table (S, S+1) of log evidences, given the S+1 ``boundaries`` of the blocks and the Gaussian prior N(m, P^-1).
+
+    ``track`` goes through the rows, and may show how far it is.
+    """
     blocks = boundaries.size - 1
     scores = np.full((blocks, blocks + 1), -np.inf)
-    for i in range(blocks):
+    for i in track(range(blocks)):
         scores[i, i + 1 :] = np.nan
         fill_evidence_row(contrasts, boundaries, i, mean, precision, scores)
     return scores

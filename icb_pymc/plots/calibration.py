@@ -5,7 +5,8 @@ import numpy as np
 from icb_pymc.assess.calibration import LEVEL, Check
 from icb_pymc.assess.rank_uniformity import bands
 from icb_pymc.errors import InputError
-from icb_pymc.plots.common import COLOURS, AnyFigure, escape_math, panel_grid
+from icb_pymc.io.text import for_picture
+from icb_pymc.plots.common import COLOURS, AnyFigure, panel_grid
 
 BINS = 10
 COLUMNS = 3
@@ -60,7 +61,7 @@ def calibration_picture(check: Check, *, figure: AnyFigure | None = None) -> Any
         difference = [(ranks <= point).mean() - point for point in points]
         ax.plot([0, *points, 1], [0, *difference, 0], color=COLOURS[5] if is_wrong else COLOURS[0], lw=1.6)
         ax.axhline(0, color="0.4", lw=0.6)
-        ax.set_title(f"{escape_math(quantity)}{': wrong' if is_wrong else ''}", fontsize=9, loc="left")
+        ax.set_title(f"{for_picture(quantity)}{': wrong' if is_wrong else ''}", fontsize=9, loc="left")
     for ax in list(grid.flat)[len(quantities) :]:
         ax.set_visible(False)
     for ax in grid[-1]:
@@ -68,7 +69,7 @@ def calibration_picture(check: Check, *, figure: AnyFigure | None = None) -> Any
     for ax in grid[:, 0]:
         ax.set_ylabel("difference")
     figure.suptitle(
-        f"{escape_math(check.model)}: {'right' if check.passed else 'wrong'}; {number} replicates. Ranks of the true "
+        f"{for_picture(check.model)}: {'right' if check.passed else 'wrong'}; {number} replicates. Ranks of the true "
         "values: distribution (line) and shares of tenths (bars), less those of uniform ranks",
         fontsize=10,
     )

@@ -11,7 +11,8 @@ from icb_pymc.assess.event_windows import Event
 from icb_pymc.assess.impact import Impact
 from icb_pymc.assess.impact import impact as estimate_impact
 from icb_pymc.assess.weights import log_odds_weights
-from icb_pymc.plots.common import AnyFigure, caption, escape_math, feature_style, label_of, panel_grid, tidy
+from icb_pymc.io.text import for_picture
+from icb_pymc.plots.common import AnyFigure, caption, feature_style, label_of, panel_grid, tidy
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import central_band
 
@@ -118,7 +119,7 @@ def _draw_course(
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
     ax.set_xlim(low_end, high_end)
     ax.set_ylabel("weight, log-odds per sd", fontsize=9)
-    ax.set_title(escape_math(event.name), fontsize=10)
+    ax.set_title(for_picture(event.name), fontsize=10)
     ax.legend(fontsize=8, frameon=False, ncols=2, loc="best")
     if time.dtype.kind == "M":
         ax.xaxis.set_major_formatter(ConciseDateFormatter(ax.xaxis.get_major_locator()))

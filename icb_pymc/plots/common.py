@@ -1,5 +1,6 @@
 """What the figures share: panels, colours, styles of features, events, labels of axes."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.data.times import time_within
 from icb_pymc.errors import InputError
+from icb_pymc.io.text import for_picture
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import at_kept_times
 
@@ -20,6 +22,8 @@ AnyFigure = Any
 # Okabe and Ito (2008): colours that people with any common colour vision can distinguish; their yellow, too faint for a
 # line on white, is grey here.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#999999")
+# Intervals longer than both this share of the log and this many typical intervals are drawn as gaps.
+LONG_GAP_SHARE, LONG_GAP_INTERVALS = 0.05, 10
 DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)))
 
 
@@ -32,14 +36,9 @@ def panel_grid(
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def escape_math(text: Any) -> str:
-    """Text that matplotlib draws as it is: between dollar signs, which a file may contain, it expects mathematics."""
-    return str(text).replace("$", r"\$")
-
-
 def label_of(name: Any) -> str:
     """The name of a feature or an agent as a label."""
-    return escape_math(str(name).replace("_", " "))
+    return for_picture(str(name).replace("_", " "))
 
 
 def caption(trace: InferenceData, note: str) -> str:
@@ -51,7 +50,7 @@ def caption(trace: InferenceData, note: str) -> str:
 
 def model_of(trace: InferenceData) -> str:
     """The name of the model of a trace, as text for a figure."""
-    return escape_math(trace.attrs.get("model", "model"))
+    return for_picture(trace.attrs.get("model", "model"))
 
 
 def known_features(importance: xr.DataArray, features: Sequence[str] | None) -> list[str]:
@@ -78,9 +77,12 @@ def true_importance(trace: InferenceData, importance: xr.DataArray) -> xr.DataAr
     return at_kept_times(relative_importance(data["true_belief"]), importance)
 
 
-def note_on_bands(ci_prob: float, truth: xr.DataArray | None) -> str:
-    """What lines and bands show."""
-    return f"median and {ci_prob:.0%} credible band" + ("; dotted: truth" if truth is not None else "")
+def note_on_bands(ci_prob: float, truth: xr.DataArray | None, sessions: np.ndarray | None = None) -> str:
+    """What lines and bands show, and the faint lines at the beginnings of sessions if there are any."""
+    notes = [f"median and {ci_prob:.0%} credible band"]
+    notes += ["dotted: truth"] if truth is not None else []
+    notes += ["vertical lines: sessions"] if sessions is not None and len(sessions) else []
+    return "; ".join(notes)
 
 
 def events_within(time: np.ndarray, events: Mapping[Any, str] | None) -> dict[Any, str]:
@@ -97,7 +99,45 @@ def draw_events(ax: Axes, events: Mapping[Any, str], labelled: bool) -> None:
             style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 8, "color": "0.25"}
             # Lines that pass behind the label must not make it illegible.
             behind = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-            ax.text(at, 0.98, f"{escape_math(label)} ", transform=above, bbox=behind, **style)
+            ax.text(at, 0.98, f"{for_picture(label)} ", transform=above, bbox=behind, **style)
+
+
+def gap_positions(time: np.ndarray) -> np.ndarray:
+    """Positions before which a gap in time ends: longer than a twentieth of the log, and than ten typical intervals.
+
+    The typical interval is the median of those between different times.
+
+    Examples
+    --------
+    >>> gap_positions(np.array([1, 2, 3, 4, 5, 95, 96, 97, 98]))
+    array([5])
+    >>> gap_positions(np.arange(100))
+    array([], dtype=int64)
+    """
+    intervals = np.diff(time).astype(np.float64)
+    later = intervals[intervals > 0]
+    if not len(later):
+        return np.zeros(0, np.int64)
+    limit = max(LONG_GAP_SHARE * later.sum(), LONG_GAP_INTERVALS * float(np.median(later)))
+    return np.flatnonzero(intervals > limit) + 1
+
+
+def draw_line(ax: Axes, time: np.ndarray, values: Any, **style: Any) -> None:
+    """A line over time that is interrupted where there is a gap; a time alone between two gaps is a dot."""
+    begins = np.concatenate([[0], gap_positions(time)])
+    alone = begins[np.diff(np.append(begins, len(time))) == 1]
+    # A missing value in each gap interrupts the line.
+    at, path = np.insert(time, begins[1:], time[begins[1:]]), np.insert(np.asarray(values, float), begins[1:], np.nan)
+    dots = alone + np.searchsorted(begins[1:], alone, side="right")
+    ax.plot(at, path, **({"marker": ".", "markevery": dots.tolist()} if len(dots) else {}), **style)
+
+
+def draw_band(ax: Axes, time: np.ndarray, low: Any, high: Any, **style: Any) -> None:
+    """A band over time that is interrupted where there is a gap."""
+    edges = [0, *gap_positions(time), len(time)]
+    low, high = np.asarray(low), np.asarray(high)
+    for begin, end in itertools.pairwise(edges):
+        ax.fill_between(time[begin:end], low[begin:end], high[begin:end], linewidth=0, **style)
 
 
 def draw_sessions(ax: Axes, times: np.ndarray) -> None:

@@ -12,7 +12,8 @@ from icb_pymc.assess.convergence import ESS_LIMIT
 from icb_pymc.assess.diagnosis import Diagnosis, acceptance_rates, diagnose
 from icb_pymc.assess.predictive_checks import ChoiceCheck, check_choices
 from icb_pymc.errors import InputError
-from icb_pymc.plots.common import COLOURS, DASHES, AnyFigure, escape_math, label_of, model_of, panel_grid, tidy
+from icb_pymc.io.text import for_picture
+from icb_pymc.plots.common import COLOURS, DASHES, AnyFigure, label_of, model_of, panel_grid, tidy
 from icb_pymc.results.inference_data import InferenceData, group
 
 RANKED = 3
@@ -71,7 +72,7 @@ def diagnosis_picture(
         variable = row["variable"]
         path = group(trace, "posterior")[variable].transpose("chain", "draw", ...)
         values = path.values[(slice(None), slice(None), *row["position"])]
-        component = escape_math(f"{variable} {row['at']}")
+        component = for_picture(f"{variable} {row['at']}")
         draw_ranks(next(free), values, f"{component}\nR-hat {row['R-hat']:.3f}, ESS {row['bulk ESS']:.0f}")
     if over_time:
         name = "belief" if "belief" in over_time else next(iter(over_time))
@@ -86,7 +87,7 @@ def diagnosis_picture(
     for ax in grid.flat:
         tidy(ax)
         ax.title.set_fontsize(9)
-    figure.suptitle(f"{model_of(trace)}: {'converged' if diagnosis.converged else 'NOT converged'}", fontsize=11)
+    figure.suptitle(f"{model_of(trace)}: {diagnosis.label}", fontsize=11)
     return figure
 
 
@@ -171,7 +172,7 @@ def draw_ess_over_time(ax: Axes, components: xr.Dataset, name: str) -> None:
         ax.set_yscale("log")
         # Room below for the legend.
         ax.set_ylim(bottom=min(ESS_LIMIT, np.nanmin(lines)) / 5)
-    ax.set_title(f"ESS of {escape_math(name)} (the lesser of bulk and tail)\ndashed: {ESS_LIMIT}")
+    ax.set_title(f"ESS of {for_picture(name)} (the lesser of bulk and tail)\ndashed: {ESS_LIMIT}")
     ax.set_ylabel("ESS", fontsize=8)
     if has_names and len(labels) <= 8:
         ax.legend(fontsize=6, frameon=False, ncols=3, loc="lower center")
@@ -227,7 +228,7 @@ def _draw_sampler_statistics(ax: Axes, stats: xr.Dataset) -> None:
     ax.set_yticks([])
     known = [rate for rate in rates if np.isfinite(stats[rate]).any()]
     means = ", ".join(f"{rate} {float(stats[rate].mean()):.2f}" for rate in known[:2])
-    ax.set_title(escape_math(f"{title}\n{means}"))
+    ax.set_title(for_picture(f"{title}\n{means}"))
     ax.set_xlabel("a line for each chain", fontsize=8)
 
 

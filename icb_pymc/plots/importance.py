@@ -23,6 +23,9 @@ def importance_over_time(
     The truth is dotted where it is known. Up to four features share one panel; more get a panel each, since overlapping
     bands cannot be read.
 
+    Sessions begin at faint lines. Lines are interrupted in gaps: where no decision was made for more than a twentieth
+    of the log and more than ten times as long as is typical.
+
     Parameters
     ----------
     trace : InferenceData

@@ -9,7 +9,9 @@ import xarray as xr
 from icb_pymc.plots.common import (
     AnyFigure,
     caption,
+    draw_band,
     draw_events,
+    draw_line,
     draw_sessions,
     events_within,
     feature_style,
@@ -36,7 +38,7 @@ def draw_paths(
     """Draw paths (chain, draw, time, feature); returns the figure, the grid of axes and how many of them are used.
 
     Up to four features share one panel; more get a panel each, since overlapping bands cannot be read. Sessions begin
-    at faint lines.
+    at faint lines, and lines are interrupted where there is a gap in time.
     """
     shown = known_features(paths, features)
     low, median, high = central_band(paths, checked_ci_prob(ci_prob))
@@ -52,13 +54,13 @@ def draw_paths(
     for ax, names in zip(grid.flat, panels, strict=False):
         for name in names:
             colour, dashes = feature_style(paths, name)
-            ax.fill_between(time, low.sel(feature=name), high.sel(feature=name), color=colour, alpha=0.2, linewidth=0)
+            draw_band(ax, time, low.sel(feature=name), high.sel(feature=name), color=colour, alpha=0.2)
             # A line that is alone in its panel needs no dashes.
             style = dashes if len(names) > 1 else "-"
-            ax.plot(time, median.sel(feature=name), color=colour, linestyle=style, label=label_of(name))
+            draw_line(ax, time, median.sel(feature=name), color=colour, linestyle=style, label=label_of(name))
             if truth is not None:
                 line = colour if len(names) > 1 else "black"
-                ax.plot(time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
+                draw_line(ax, time, truth.sel(feature=name), color=line, linestyle=":", linewidth=1.4)
         draw_sessions(ax, boundaries)
         draw_events(ax, event_times, labelled=ax is grid.flat[0])
         ax.spines[["top", "right"]].set_visible(False)
@@ -72,4 +74,4 @@ def draw_paths(
 
 def paths_caption(trace: InferenceData, ci_prob: float | None, truth: xr.DataArray | None) -> str:
     """What lines and bands show, for the foot of the figure."""
-    return caption(trace, note_on_bands(checked_ci_prob(ci_prob), truth))
+    return caption(trace, note_on_bands(checked_ci_prob(ci_prob), truth, boundary_times(trace)))

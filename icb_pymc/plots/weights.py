@@ -27,6 +27,9 @@ def weights_over_time(
     Above zero a higher value of the feature speaks for a candidate, below zero against it. The truth is dotted where it
     is known. Up to four features share one panel; more get a panel each.
 
+    Sessions begin at faint lines. Lines are interrupted in gaps: where no decision was made for more than a twentieth
+    of the log and more than ten times as long as is typical.
+
     Parameters
     ----------
     trace : InferenceData
@@ -60,7 +63,7 @@ def weights_over_time(
     ['age', 'inr']
     """
     weights = log_odds_weights(trace, unit)
-    truth = _true_weights(trace, weights, unit)
+    truth = true_weights(trace, weights, unit)
     figure, grid, panels = draw_paths(trace, weights, truth, features, events, ci_prob, figure)
     for ax in grid.flat:
         ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
@@ -69,12 +72,14 @@ def weights_over_time(
     return figure
 
 
-def _true_weights(trace: InferenceData, weights: xr.DataArray, unit: str) -> xr.DataArray | None:
-    """The agent's alpha times its true beliefs, in the same unit, where they are known."""
+def true_weights(
+    trace: InferenceData, weights: xr.DataArray, unit: str, name: str = "true_belief"
+) -> xr.DataArray | None:
+    """The agent's alpha times its true beliefs, or the true trend, in the same unit, where they are known."""
     data = group(trace, "constant_data")
     alpha = stored_alpha(data.attrs)
     # An agent that weighs other features than those recorded has no truth on the same axes.
-    if "true_belief" not in data or "reward_context" in data or alpha is None:
+    if name not in data or "reward_context" in data or alpha is None:
         return None
-    truth = alpha * at_kept_times(data["true_belief"], weights)
+    truth = alpha * at_kept_times(data[name], weights)
     return truth * feature_sd(data) if unit == "sd" else in_user_units(truth, data)

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from icb_pymc.io.text import visible
+
 # Longer names are shortened on the page; the JSON form has them whole.
 LONGEST = 60
 # First strong isolate and its end: text from right to left does not reorder what stands beside it.
@@ -22,7 +24,7 @@ def safe_text(text: object, longest: int = LONGEST) -> str:
     >>> safe_text("a" * 500, 10)
     'aaaaaaaaa…'
     """
-    seen = "".join(_visible(character) for character in str(text))
+    seen = visible(re.sub(r"[\t\n\r]", " ", str(text)))
     if len(seen) > longest:
         seen = seen[: longest - 1].rstrip() + "…"
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in seen):
@@ -59,12 +61,3 @@ def as_markdown(text: object) -> str:
     '&lt;b\\\\> a\\\\_b \\\\| c'
     """
     return MARKDOWN.sub(r"\\\1", str(text).replace("\n", " ")).replace("\\&", "&amp;").replace("\\<", "&lt;")
-
-
-def _visible(character: str) -> str:
-    if character in "\t\n\r":
-        return " "
-    # Control and format characters (marks of direction, zero-width joiners, ...), surrogates, private use.
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        return f"\\u{ord(character):04x}"
-    return character

@@ -3,7 +3,8 @@
 Reading a trace belongs here, judging it belongs to `assess`.
 
 - `inference_data`: everything that differs between PyMC 5 (`arviz.InferenceData`) and PyMC 6 (`xarray.DataTree`).
-- `traces`: write, read and check a trace file. `posterior`: draws, decisions and true values in a trace.
+- `traces`: write, read and check a trace file; `trace_contents`: its words and numbers.
+- `posterior`: draws, decisions and true values in a trace.
 - `fits`: a folder with the traces of many subjects, and its index.
 - `kept_times`: which times of a path are kept. `sharing`: a smaller trace. `registry`: shared traces by name.
 """

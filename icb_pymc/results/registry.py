@@ -53,18 +53,25 @@ class RegisteredTrace:
     checks: dict[str, Any]
 
 
-def registry_folder(folder: str | Path | None = None) -> Path:
-    """The folder given, else ``traces`` in the current folder, else that of the clone that contains this package."""
+def registry_folder(folder: str | Path | None = None, *, to_change: bool = False) -> Path:
+    """The folder given, else ``traces`` in the current folder, in the clone that contains this package, or in it.
+
+    Those that are installed with the package are not ours `to_change`.
+    """
     if folder is not None:
         if not Path(folder).is_dir():
             raise InputError(f"{folder}: there is no such folder.")
         return Path(folder)
-    for candidate in (Path("traces"), Path(icb_pymc.__file__).resolve().parents[1] / "traces"):
+    package = Path(icb_pymc.__file__).resolve().parent
+    candidates = [Path("traces"), package.parent / "traces"]
+    for candidate in candidates if to_change else [*candidates, package / "traces"]:
         if (candidate / REGISTRY).is_file():
             return candidate
+    if to_change:
+        raise InputError("there is no registry to add to: make a folder called traces here, or give one by --folder.")
     raise InputError(
-        f"there is no traces/{REGISTRY} in the current folder or beside the package (an installed package has no "
-        "traces): run this in a clone of the repository, or give the folder."
+        f"there is no traces/{REGISTRY} in the current folder, beside the package or in it: install icb-pymc again, or "
+        "give the folder."
     )
 
 
@@ -127,7 +134,8 @@ def open_trace(name: str, folder: str | Path | None = None) -> InferenceData:
     name : str
         As `icb traces list` shows it.
     folder : path, optional
-        Folder of the registry; by default ``traces`` in the current folder, or in the clone that contains this package.
+        Folder of the registry; by default ``traces`` in the current folder if it has one, else the reference traces
+        that come with the package.
 
     Returns
     -------

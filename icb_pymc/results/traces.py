@@ -16,6 +16,7 @@ from icb_pymc.io.files import existing, replacing
 from icb_pymc.io.untrusted import check_netcdf
 from icb_pymc.results.inference_data import InferenceData, as_netcdf, from_groups, group, group_names, read_tree
 from icb_pymc.results.posterior import kept_positions
+from icb_pymc.results.trace_contents import check_contents
 
 SCHEMA_VERSION = 1
 IN_JSON = ("hyperparameters", "versions", "averaged")
@@ -125,7 +126,7 @@ def check_trace(result: InferenceData, source: str = "this result") -> None:
         for variable in variables:
             if variable not in group(result, name):
                 raise InputError(f"{source} is not a trace: its {name} has no '{variable}'.")
-    decisions = group(result, "constant_data").assign(chosen=group(result, "observed_data")["chosen"])
+    decisions = _decisions(result, source)
     with warnings.catch_warnings():
         # These warnings were given when the model was fitted.
         warnings.simplefilter("ignore", InputWarning)
@@ -133,6 +134,15 @@ def check_trace(result: InferenceData, source: str = "this result") -> None:
     _check_labels(group(result, "posterior"), decisions, source)
     for attrs in (result.attrs, decisions.attrs):
         _check_json(attrs, source)
+    check_contents(result, decisions, source)
+
+
+def _decisions(result: InferenceData, source: str) -> xr.Dataset:
+    """The decisions inside a trace; xarray would fill up what has other times than the rest."""
+    data, chosen = group(result, "constant_data"), group(result, "observed_data")["chosen"]
+    if chosen.dims != ("time",) or not chosen.get_index("time").equals(data["context"].get_index("time")):
+        raise InputError(f"{source} is not a trace: its choices, 'chosen', have other times than its decisions.")
+    return data.assign(chosen=chosen)
 
 
 def _check_version(attrs: dict[str, Any], source: str) -> None:

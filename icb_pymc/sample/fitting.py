@@ -22,7 +22,7 @@ from icb_pymc.io.attributes import as_json
 from icb_pymc.results.inference_data import InferenceData, from_groups
 from icb_pymc.sample.declared import check_declared
 from icb_pymc.sample.em import fit_by_em
-from icb_pymc.sample.hyperpriors import declare_with_priors, describe_priors
+from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors, describe_priors
 from icb_pymc.sample.initial_values import scattered_initial_values
 from icb_pymc.sample.kept_draws import NOISE, KeptDraws
 from icb_pymc.sample.laplace import fit_by_laplace
@@ -162,6 +162,8 @@ def fit(
     elif sampling["method"] == "estimate":
         outcome = fit_by_estimate(declare, decisions, bound_hyperparameters(declare) | given)
     else:
+        if sampling["method"] == "mcmc":
+            check_proper(given)
         graph = check_declared(declare_with_priors(declare, decisions, given, learn), name_of(declare))
         if sampling["method"] == "laplace":
             outcome = fit_by_laplace(graph, sampling, kept, random_seed, progressbar)
@@ -184,7 +186,7 @@ def fit(
         outcome.groups["posterior"] = outcome.groups["posterior"].drop_vars(NOISE, errors="ignore")
     attrs = {
         "model": name_of(declare),
-        "hyperparameters": as_json(describe_priors(complete, learn)),
+        "hyperparameters": as_json(describe_priors(complete, learn, decisions.sizes["feature"])),
         "preset": preset or "none",
         "seed": -1 if random_seed is None else random_seed,
         "seconds": round(time.perf_counter() - started, 3),

@@ -11,6 +11,7 @@ from icb_pymc.catalogue.lookup import check_names, name_of, settings
 from icb_pymc.declare.graph import children
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.sample.named_priors import improper, is_distribution, prior_from_text, text_of_prior
 
 # Standard deviation of the logarithm: a factor of 2.7 either way at one standard deviation, and of 7 at two.
 LOG_SD = 1.0
@@ -32,7 +33,7 @@ def declare_with_priors(
         If a hyperparameter is unknown, is not a positive number, or cannot be a random variable in this model.
     """
     if not learn:
-        return declare(decisions, **given)
+        return _declare_distributions(declare, decisions, given)
     check_names(declare, learn)
     values = settings(declare, given)
     learnt = [name for name in learn if values[name] is not None]
@@ -50,7 +51,7 @@ def declare_with_priors(
     return model
 
 
-def describe_priors(values: dict[str, Any], learn: Sequence[str]) -> dict[str, Any]:
+def describe_priors(values: dict[str, Any], learn: Sequence[str], features: int) -> dict[str, Any]:
     """Hyperparameters with the priors instead of those that are learnt, as `learnt_hyperparameters` reads them."""
     described = dict(values)
     for name in learn:
@@ -58,14 +59,20 @@ def describe_priors(values: dict[str, Any], learn: Sequence[str]) -> dict[str, A
             described[name] = {"matrix": values[name], "times": SCALE_PRIOR}
         elif values[name] is not None:
             described[name] = {"median": values[name], "prior": PRIOR}
+    for name, value in values.items():
+        if (text := text_of_prior(value, features)) is not None:
+            described[name] = {"distribution": text}
     return described
 
 
-def learnt_hyperparameters(stored: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def learnt_hyperparameters(stored: dict[str, Any], features: int) -> tuple[dict[str, Any], list[str]]:
     """The values that `describe_priors` described, and the names of those that were learnt, as `fit` was given them."""
     values, learn = dict(stored), []
     for name, value in stored.items():
         if not isinstance(value, dict):
+            continue
+        if set(value) == {"distribution"}:
+            values[name] = prior_from_text(name, str(value["distribution"]), features)
             continue
         centre, prior = ("matrix", {"times": SCALE_PRIOR}) if "matrix" in value else ("median", {"prior": PRIOR})
         if value != prior | {centre: value.get(centre)}:
@@ -73,6 +80,35 @@ def learnt_hyperparameters(stored: dict[str, Any]) -> tuple[dict[str, Any], list
         values[name] = value[centre]
         learn.append(name)
     return values, learn
+
+
+def check_proper(given: dict[str, Any]) -> None:
+    """Raise `InputError` if a hyperparameter has a flat prior, under which nothing can be drawn."""
+    for name, value in given.items():
+        if improper(value):
+            raise InputError(
+                f"the flat prior of '{name}' has no integral, nor has the posterior, since choices exclude no large "
+                "value: use method 'laplace', which maximises the evidence, or another prior."
+            )
+
+
+def _declare_distributions(declare: Declare, decisions: xr.Dataset, given: dict[str, Any]) -> pm.Model:
+    """Declare a model, each distribution that it is given becoming one of its random variables."""
+    priors = [name for name, value in given.items() if is_distribution(value)]
+    try:
+        model = declare(decisions, **given)
+    except InputError:
+        raise
+    except (TypeError, ValueError, NotImplementedError):
+        for name in priors:
+            # Without the prior the model declares, or raises an error of its own.
+            declare(decisions, **{other: value for other, value in given.items() if other != name})
+            raise _not_learnable(declare, name) from None
+        raise
+    for name in priors:
+        if given[name] not in model.basic_RVs and not any(rv.name.startswith(name) for rv in model.free_RVs):
+            raise _not_learnable(declare, name)
+    return model
 
 
 def _declare_learning(

@@ -22,10 +22,16 @@ from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
-# Bound of the search on the unconstrained scale, such as log variances: data cannot tell values beyond it apart.
-SEARCH_RADIUS = 15.0
-# The searches for hyperparameters begin this far below the initial values, on the same scale.
-SEARCH_STARTS = (0.0, 3.0, 6.0)
+# Bounds of the search on the unconstrained scale, such as log variances, relative to the initial values: further down
+# than up, since a weight that hardly moves in a very long log has an innovation variance of 1e-8 or less.
+SEARCH_BELOW, SEARCH_ABOVE = 23.0, 15.0
+# The search for hyperparameters begins where the evidence is greatest if all are this far from their initial values.
+STARTS = np.arange(0.0, -SEARCH_BELOW, -1.5)
+# The step of a difference quotient: evidence has rounding errors of about 1e-8.
+DIFFERENCE = 1e-3
+# Where the search ends, each hyperparameter is moved by these, since the evidence is flat where a scale is too small.
+# If that is better by more than the gain, the search begins again, at most so many times.
+MOVES, GAIN, ROUNDS = (-5.0, -2.0, 2.0, 5.0, 8.0), 1e-3, 6
 
 
 class Laplace(NamedTuple):
@@ -142,10 +148,13 @@ def most_probable_hyperparameters(
         return -prior - mode.log_evidence - reader.log_evidence(values)
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
-    bounds = [(value - SEARCH_RADIUS, value + SEARCH_RADIUS) for value in start]
-    # The evidence may have several maxima, and a flat prior does not say where to begin.
-    searches = [
-        scipy.optimize.minimize(loss, start - lower, method="L-BFGS-B", bounds=bounds, options={"eps": 1e-5})
-        for lower in track(SEARCH_STARTS, "evidence", disable=not progressbar, transient=True)
-    ]
-    return at(min(searches, key=lambda search: search.fun).x)
+    bounds = np.array([start - SEARCH_BELOW, start + SEARCH_ABOVE])
+    best = min((start + shift for shift in STARTS), key=loss)
+    for _ in track(range(ROUNDS), "evidence", disable=not progressbar, transient=True):
+        options = {"eps": DIFFERENCE}
+        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds.T, options=options)
+        moved = [np.clip(found.x + move * unit, *bounds) for unit in np.eye(len(start)) for move in MOVES]
+        best = min(moved, key=loss)
+        if loss(best) > found.fun - GAIN:
+            break
+    return at(found.x)

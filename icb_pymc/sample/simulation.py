@@ -10,13 +10,18 @@ import xarray as xr
 
 from icb_pymc import __version__
 from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.data.contexts import contexts_of
 from icb_pymc.data.decisions import validate
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.environments.scenarios import paper_scenario
 from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
+from icb_pymc.io.machine import available_memory, format_bytes
+from icb_pymc.sample.declared import not_a_model
 from icb_pymc.sample.seeds import only_seed
 
+# Eight features of a candidate, a few times while they are drawn: 543 bytes were measured for 100,000 steps of two.
+BYTES_PER_CANDIDATE = 600
 # What is drawn first, in this order: it determines which generator draws what.
 DRAWN_FIRST = ("belief", "rho", "reward", "chosen")
 
@@ -29,6 +34,7 @@ def simulate(
     actions: int = 2,
     random_seed: int | None = None,
     arrivals: xr.Dataset | None = None,
+    decisions: xr.Dataset | None = None,
     observed_rewards: float = 0.0,
     seed: int | None = None,
 ) -> xr.Dataset:
@@ -48,6 +54,10 @@ def simulate(
     arrivals : Dataset, optional
         What the agent chooses from; rewards are those of their `true_rho_env`, if they have it. By default the
         environment that the model's spec names, or the paper's semi-synthetic one.
+    decisions : Dataset, optional
+        Decisions of your own instead, to see whether a model would be recovered from such a log: what could be chosen,
+        when, by whom and in which session stays as it is, and so does the coding of features, while choices, rewards
+        and true values are replaced. Rewards are observed where they were.
     observed_rewards : float
         Share of the rewards that the log contains as `reward`: 0 for none (default), 1 for all, and otherwise a random
         subset, NaN elsewhere.
@@ -64,7 +74,8 @@ def simulate(
     ------
     InputError
         If the model is unknown or does not say how choices are made, a hyperparameter is unknown, a prior is flat, or
-        both `steps` and `arrivals` are given, or rewards are to be observed that the model does not have.
+        several of `steps`, `arrivals` and `decisions` are given, or rewards are to be observed that the model does not
+        have.
 
     Examples
     --------
@@ -74,6 +85,12 @@ def simulate(
     {'time': 40, 'action': 3, 'feature': 8}
     >>> decisions["true_belief"].dims
     ('time', 'feature')
+
+    On a log of one's own:
+
+    >>> again = icb_pymc.simulate("nb_icb", {"start_scale": 1.0}, decisions=decisions, random_seed=1)
+    >>> bool((again["context"] == decisions["context"]).all())
+    True
     """
     if not 0 <= observed_rewards <= 1:
         raise InputError(f"observed_rewards={observed_rewards}: give a share between 0 and 1.")
@@ -81,15 +98,25 @@ def simulate(
     random_seed = only_seed(random_seed, seed) or 0
     given = dict(hyperparameters or {})
     complete = settings(declare, given)
+    was_seen = None
+    if decisions is not None:
+        if arrivals is not None or steps is not None:
+            raise InputError("decisions were given together with arrivals or steps; give only one of them.")
+        was_seen = decisions["reward"].notnull().values if "reward" in decisions else None
+        arrivals = contexts_of(decisions)
     if arrivals is None:
         arrivals = default_arrivals(declare, steps=steps, actions=actions, seed=random_seed)
     elif steps is not None:
         raise InputError("steps and arrivals were both given; the arrivals already say how many steps there are.")
     graph = declare(arrivals.drop_vars(["chosen", "reward"], errors="ignore"), **given)
+    if not isinstance(graph, pm.Model):
+        raise InputError(f"'{name_of(declare)}' cannot be simulated: {not_a_model(graph)}")
     drawn = draw_decisions(graph, name_of(declare), 1, random_seed)
     decisions = arrivals.drop_vars("reward", errors="ignore").assign(
         chosen=("time", drawn.pop("chosen")[0].astype(np.int64))
     )
+    if observed_rewards == 0 and was_seen is not None and "reward" in drawn:
+        decisions["reward"] = ("time", np.where(was_seen, drawn["reward"][0], np.nan))
     if observed_rewards > 0:
         if "reward" not in drawn:
             raise InputError(f"observed_rewards: '{name_of(declare)}' draws no rewards; leave observed_rewards out.")
@@ -115,13 +142,20 @@ def default_arrivals(model: str | Path | Declare, **options: Any) -> xr.Dataset:
     **options
         steps, actions, seed, transplants, quadratic: see `icb_pymc.environments.scenarios`.
     """
+    steps, actions = options.get("steps") or 0, options.get("actions") or 1
+    needed, free = BYTES_PER_CANDIDATE * steps * actions, available_memory()
+    if free is not None and needed > free:
+        raise InputError(
+            f"steps={steps} with {actions} candidates each need about {format_bytes(needed)} of memory, but only "
+            f"{format_bytes(free)} are free: give fewer steps."
+        )
     return (spec_of(find(model)).scenario or paper_scenario)(**options)
 
 
 def draw_decisions(model: pm.Model, name: str, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Draws (draw, ...) of the choices of a model declared for arrivals, and of its other variables except noise."""
     if "chosen" not in model.named_vars or model.potentials:
-        raise InputError(f"'{name}' cannot be simulated: it does not say how choices are made.")
+        raise InputError(f"'{name}' cannot be simulated: it does not say how choices are made, by a `chosen`.")
     others = [variable.name for variable in (*model.free_RVs, *model.deterministics)]
     names = [first for first in DRAWN_FIRST if first in model.named_vars]
     names += [other for other in others if other not in DRAWN_FIRST and not other.endswith("_noise")]

@@ -14,7 +14,7 @@ apply.
 - `belief_readers`, `likelihood`: beliefs and likelihoods at the sampler's current point.
 """
 
-import pymc as pm
+from pymc.step_methods import STEP_METHODS
 
 from icb_pymc.steps.belief_gibbs import BeliefGibbs
 from icb_pymc.steps.learner_metropolis import LearnerMetropolis
@@ -28,5 +28,5 @@ __all__ = ["BeliefGibbs", "LearnerMetropolis", "RewardGibbs", "RhoMetropolis", "
 
 # The engine comes first: among steps of equal competence PyMC takes the first.
 for _step in (UtilityHMC, ShrinkageGibbs, BeliefGibbs, RewardGibbs, RhoMetropolis, LearnerMetropolis):
-    if _step not in pm.STEP_METHODS:
-        pm.STEP_METHODS.append(_step)
+    if _step not in STEP_METHODS:
+        STEP_METHODS.append(_step)

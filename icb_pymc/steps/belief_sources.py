@@ -122,7 +122,9 @@ class ProcessSource(GaussianSource):
             scale, roots = np.ones(1), covariance_roots(innovation)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
-                decay, left, right = np.ascontiguousarray(diagonal), rank_zero, rank_zero
+                # No decay at all stands for ones: a state that keeps still between its moves has faster recursions.
+                decay = np.empty((0, d)) if (diagonal == 1.0).all() else np.ascontiguousarray(diagonal)
+                left = right = rank_zero
             else:
                 decay, right = np.zeros((1, d)), transition
                 left = np.broadcast_to(np.eye(d), transition.shape).copy()

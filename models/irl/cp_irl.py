@@ -19,7 +19,7 @@ def cp_irl(
     decisions: xr.Dataset,
     *,
     segments: int | None = 5,
-    length: Any = 10,
+    length: Any = None,
     alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
@@ -39,8 +39,9 @@ def cp_irl(
         Decisions with `chosen`; with a `table` also arrivals to simulate.
     segments : int or None
         M; if None, the number with the highest evidence.
-    length : int
-        Number of decisions in a sub-trajectory; change points lie at the ends of sub-trajectories.
+    length : int, optional
+        Number of decisions in a sub-trajectory; change points lie at the ends of sub-trajectories. By default 10, or in
+        a log of more than 2,000 decisions so many that there are 200 sub-trajectories.
     alpha : number
         Inverse temperature of the softmax; with a `table` it may be a distribution.
     prior, prior_mean, prior_covariance

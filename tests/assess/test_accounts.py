@@ -50,6 +50,7 @@ def declared(decisions, elapsed):
     return model
 
 
+@pytest.mark.slow
 def test_evidence_is_that_of_the_declared_models_averaged_over_the_scales():
     decisions, steps, at = simulated(stepping([1.0, 0.0], [0.2, 0.5], 60), 0), 60, 30
     result = compare_accounts(decisions, at, draws=10)

@@ -70,8 +70,18 @@ def test_a_trace_alone_is_enough(decisions):
         float(baseline["log_likelihood"]["chosen"].sum())
     )
     with_prior = fit("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)}, **options)
+    same = one_step_ahead("nb_icb", decisions, NB_ICB | {"alpha": pm.Gamma.dist(5.0, 1.0)})
+    np.testing.assert_allclose(forecasts_of(with_prior), same)
+
+
+def test_a_flat_prior_has_no_forecasts_and_a_mixture_cannot_be_stored(decisions):
+    options = {"method": "laplace", "draws": 5, "seed": 0, "progressbar": False}
+    flat = fit("nb_icb", decisions, NB_ICB | {"alpha": pm.HalfFlat.dist()}, **options)
+    with pytest.raises(InputError, match="flat prior of 'alpha'"):
+        forecasts_of(flat)
+    unusual = fit("nb_icb", decisions, NB_ICB | {"alpha": pm.Weibull.dist(2.0, 5.0)}, **options)
     with pytest.raises(InputError, match="'alpha' of this trace was a distribution"):
-        forecasts_of(with_prior)
+        forecasts_of(unusual)
 
 
 @pytest.mark.parametrize("learn", [["alpha"], ["alpha", "innovation_covariance"]])

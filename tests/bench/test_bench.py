@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.arrivals import make_arrivals
 
-from icb_pymc.bench import commands, measure, tables
+from icb_pymc.bench import commands, measure, psytrack_mode, tables
 from icb_pymc.bench.noncentred import b_icb_noncentred, nb_icb_noncentred
 from icb_pymc.cli import main
 from icb_pymc.declare.graph import GraphReader
@@ -145,3 +145,14 @@ def test_every_stage_of_a_command_is_a_function_of_this_package():
     for stages in (commands.FIT_STAGES, commands.READ_STAGES):
         for functions in stages.values():
             assert any(hasattr(import_module(module), name) for module, name in functions)
+
+
+def test_the_rats_scales_have_the_evidence_of_psytrack(monkeypatch):
+    pytest.importorskip("psytrack")
+    monkeypatch.setattr(psytrack_mode, "MODELS", {"K = 2": (("bias", "s1"), True)})
+    *_, row = tables.psytrack_table(trials=300)
+    name, sessions = row[:5], row.split()[-5:]
+    ours, _, theirs, _, there = (float(number) for number in sessions)
+    assert name == "K = 2"
+    assert there == pytest.approx(theirs, abs=0.01)
+    assert ours > theirs - 0.01

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from helpers.arrivals import make_arrivals
 
-from icb_pymc.declare.change_points import score_segments
+from icb_pymc.declare import change_points
+from icb_pymc.declare.change_points import default_length, score_segments
 from icb_pymc.errors import InputError
 
 PREFERENCES = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -87,3 +88,10 @@ def test_too_many_segments_are_refused_and_likelihood_does_not_choose_their_numb
     short = score_segments(switching, length=100, score="likelihood")
     with pytest.raises(InputError, match="chosen by evidence"):
         short.most_probable_number()
+
+
+def test_a_long_log_gets_a_coarser_grid_by_itself(switching, monkeypatch):
+    assert [default_length(steps) for steps in (30, 2000, 2001, 8119)] == [10, 10, 11, 41]
+    monkeypatch.setattr(change_points, "MOST_BLOCKS", 5)
+    assert score_segments(switching).boundaries.tolist() == [0, 35, 70, 105, 140, 175]
+    assert score_segments(switching.isel(time=slice(4))).boundaries.tolist() == [0, 4]

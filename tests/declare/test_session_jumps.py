@@ -6,8 +6,9 @@ import pytest
 
 from icb_pymc import InputError, InputWarning, fit, from_arrays
 from icb_pymc.data.standardisation import contrast_spread
+from icb_pymc.declare.graph import GraphReader
 from icb_pymc.kernels.state_space import empty_noise
-from icb_pymc.models import nb_icb
+from icb_pymc.models import hierarchical_nb_icb, nb_icb, shrinkage_nb_icb
 from icb_pymc.results.inference_data import group
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
@@ -31,14 +32,19 @@ def engine_covariance(model):
     for part in still:
         part.fill(0.0)
     rng = np.random.default_rng(0)
-    mean = reader.to_point(values, dynamics, space, still, rng)["belief"].ravel()
+    read, point = GraphReader(model, {"belief": model["belief"]}), model.initial_point()
+
+    def belief_of(noise):
+        return read(point | reader.to_point(values, dynamics, space, noise, rng))["belief"].ravel()
+
+    mean = belief_of(still)
     columns = []
     for name in ("start", "move"):
         for position in np.ndindex(getattr(still, name).shape):
             part = np.zeros_like(getattr(still, name))
             part[position] = 1.0
             noise = still._replace(**{name: part})
-            columns.append(reader.to_point(values, dynamics, space, noise, rng)["belief"].ravel() - mean)
+            columns.append(belief_of(noise) - mean)
     return np.transpose(columns) @ columns
 
 
@@ -111,3 +117,60 @@ def test_jumps_at_boundaries_are_told_from_movement_within_sessions():
     assert float(posterior["total_movement"].median()) < 1.5
     without = fit("nb_icb", decisions, {"session_movement": 0}, method="laplace", draws=5, seed=0, progressbar=False)
     assert trace.attrs["log_evidence"] > without.attrs["log_evidence"] + 3
+
+
+AGENT = np.array(["Ada", "Bo", "Ada", "Bo", "Ada", "Bo", "Ada"])
+# Ada's third and fourth decisions begin sessions, and Bo's second.
+OWN_SESSION = np.array([1, 1, 1, 2, 2, 2, 3])
+
+
+@pytest.fixture(scope="module")
+def subjects():
+    rng = np.random.default_rng(0)
+    context = rng.normal(size=(TIMES, 2, FEATURES))
+    return from_arrays(context, rng.integers(0, 2, TIMES), session=OWN_SESSION, agent=AGENT)
+
+
+def test_agents_with_clocks_of_their_own_jump_at_their_own_boundaries(subjects):
+    given = {"total_movement": 0.5, "session_movement": 2.0, "start_scale": 1.5, "deviation_scale": 0.7}
+    model = hierarchical_nb_icb(subjects, **given)
+    unit = 1 / contrast_spread(subjects)
+    # Clocks of Ada and Bo in shares of Ada's three intervals, and boundaries passed, of which Ada has two.
+    clock = np.array([0, 0, 1, 1, 2, 2, 3]) / 3
+    passed = np.array([0, 0, 0, 1, 1, 1, 2]) / 2
+    same = AGENT[:, None] == AGENT
+    variance = 1.5**2 + same * (
+        0.7**2 + 0.5**2 * np.minimum.outer(clock, clock) + 2.0**2 * np.minimum.outer(passed, passed)
+    )
+    np.testing.assert_allclose(engine_covariance(model), np.kron(variance, np.diag(unit**2)), rtol=1e-10)
+
+
+def test_a_trend_that_agents_share_jumps_at_the_boundaries_they_share(decisions):
+    shared = decisions.assign_coords(agent=["Ada", "Bo"]).assign(decider=("time", np.arange(TIMES) % 2))
+    given = {"total_movement": 0.5, "session_movement": 2.0, "start_scale": 1.5, "deviation_scale": 0.7}
+    model = hierarchical_nb_icb(shared, clock="calendar", **given)
+    unit = 1 / contrast_spread(shared)
+    time = np.arange(TIMES) / (TIMES - 1)
+    passed = np.array([0, 0, 0, 1, 1, 2, 2]) / 2
+    same = (np.arange(TIMES)[:, None] - np.arange(TIMES)) % 2 == 0
+    variance = (
+        1.5**2 + 0.5**2 * np.minimum.outer(time, time) + 2.0**2 * np.minimum.outer(passed, passed) + 0.7**2 * same
+    )
+    np.testing.assert_allclose(engine_covariance(model), np.kron(variance, np.diag(unit**2)), rtol=1e-10)
+
+
+def test_jumps_of_subjects_are_learnt_by_default_and_left_out_with_a_reason(subjects):
+    assert "session_movement" in [rv.name for rv in hierarchical_nb_icb(subjects).free_RVs]
+    assert "session_movement" not in [rv.name for rv in hierarchical_nb_icb(subjects, session_movement=0).free_RVs]
+    with pytest.warns(InputWarning, match="need a total_movement that all features share"):
+        hierarchical_nb_icb(subjects, innovation_covariance=0.1)
+    with pytest.raises(InputError, match="no boundaries between sessions"):
+        hierarchical_nb_icb(subjects.drop_vars("session"), session_movement=1.0)
+    trace = fit("hierarchical_nb_icb", subjects, draws=20, tune=20, chains=1, random_seed=0, progressbar=False)
+    assert trace.attrs["sampler"] == "utility_hmc"
+    assert "session_movement" in group(trace, "posterior")
+
+
+def test_a_model_that_does_not_use_sessions_says_so(decisions):
+    with pytest.warns(InputWarning, match="'shrinkage_nb_icb' does not use the boundaries between sessions"):
+        shrinkage_nb_icb(decisions)

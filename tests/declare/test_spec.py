@@ -87,3 +87,16 @@ def test_importing_the_vocabulary_registers_no_steps():
         for script in (code, before)
     ]
     assert counts[0] == counts[1]
+
+
+def test_declaring_a_default_model_registers_the_steps_that_plain_sample_then_assigns():
+    """Its rho is the belief itself, so that it has no `BeliefSample`."""
+    code = (
+        "import icb_pymc, pymc; from icb_pymc.models import nb_icb\n"
+        "decisions = icb_pymc.from_arrays([[[1.0], [0.0]], [[0.0], [1.0]]], [0, 1])\n"
+        "model = nb_icb(decisions)\n"
+        "step = next(step for step in pymc.STEP_METHODS if step.__name__ == 'UtilityHMC')\n"
+        "print(all(step.can_sample(model, rv) for rv in model.free_RVs))"
+    )
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"

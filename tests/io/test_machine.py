@@ -8,6 +8,8 @@ import pytest
 from helpers.settings import NB_ICB
 
 from icb_pymc import fit
+from icb_pymc.cli import main
+from icb_pymc.data.decision_files import write_decisions
 from icb_pymc.errors import InputError
 from icb_pymc.io import machine
 from icb_pymc.io.machine import available_memory, check_memory, format_bytes, usable_cores
@@ -29,6 +31,18 @@ def test_a_fit_whose_draws_exceed_the_free_memory_is_refused_before_it_begins(mo
     ):
         assert words in sentence
     assert "\n" not in sentence
+
+
+def test_the_command_names_its_own_options(monkeypatch, dated_decisions, tmp_path, capsys):
+    path = str(tmp_path / "decisions.nc")
+    write_decisions(dated_decisions, path)
+    monkeypatch.setattr(machine, "available_memory", lambda: 1000)
+    assert main(["fit", "nb_icb", path, "--as-is", "-o", str(tmp_path / "trace.nc")]) == 2
+    said = capsys.readouterr().err
+    assert "need" in said
+    for option in ("--every 10", "--dtype float32", "--draws"):
+        assert option in said
+    assert "times=[" not in said
 
 
 def test_draws_that_just_fit_are_accepted(monkeypatch):

@@ -62,7 +62,7 @@ RESULTS = """
     import numpy as np
     from icb_pymc.kernels import compilation_cache
     from icb_pymc.kernels.alternation import alternate
-    from icb_pymc.kernels.assumed_density import predict_choices
+    from icb_pymc.kernels.expectation_propagation import predict_choices
     from icb_pymc.kernels.belief_given_rho import draw_belief_path, path_gains
     from icb_pymc.kernels.choice_integral import integrate_choices
     from icb_pymc.kernels.hamiltonian import fresh_noise, hmc_trajectory, make_position, make_reference

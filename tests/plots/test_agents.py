@@ -7,11 +7,12 @@ from helpers.arrivals import make_arrivals
 
 from icb_pymc import fit, write_trace
 from icb_pymc.assess.metrics import relative_importance
+from icb_pymc.assess.weights import log_odds_weights
 from icb_pymc.cli import main
 from icb_pymc.data.deciders import with_agents
 from icb_pymc.errors import InputError
-from icb_pymc.plots.agents import importance_by_agent
-from icb_pymc.results.inference_data import group
+from icb_pymc.plots.agents import have_own_beliefs, importance_by_agent, weights_by_agent
+from icb_pymc.results.inference_data import from_groups, group
 
 mpl.use("Agg")
 
@@ -66,4 +67,40 @@ def test_the_command_draws_agents_by_name_and_refuses_them_for_radars(several, t
     assert main(["plot", "importance", path, "--agent", "Bari", "--agent", "Turin", "-o", str(picture)]) == 0
     assert picture.stat().st_size > 10_000
     assert main(["plot", "radar", path, "--agent", "Bari", "-o", str(picture)]) == 2
-    assert "--agent can only be used with the importance picture" in capsys.readouterr().err
+    assert "--agent can only be used with weights and importance" in capsys.readouterr().err
+
+
+def test_weights_of_an_agent_are_the_medians_at_its_own_decisions(several):
+    figure = weights_by_agent(several, agents=["Turin"], features=["feature_1"])
+    weights = log_odds_weights(several).sel(feature="feature_1").median(("chain", "draw"))
+    np.testing.assert_allclose(figure.axes[0].get_lines()[0].get_ydata(), weights.isel(time=slice(None, None, 2)))
+    assert "log-odds per standard deviation" in figure.get_supylabel()
+
+
+def test_an_agent_of_whom_a_trace_keeps_no_time_is_left_out(several):
+    posterior = group(several, "posterior").isel(time=[0, 2])
+    few = from_groups({"posterior": posterior, "constant_data": group(several, "constant_data")}, several.attrs)
+    for draw in (importance_by_agent, weights_by_agent):
+        assert [text.get_text() for text in draw(few).legends[0].get_texts()] == ["Turin", "trend"]
+
+
+@pytest.mark.parametrize("picture", ["weights", "importance"])
+def test_the_command_draws_one_line_where_all_agents_share_one_belief(picture, several, tmp_path, capsys, monkeypatch):
+    pooled = from_groups(
+        {
+            "posterior": group(several, "posterior")[["belief"]],
+            "observed_data": group(several, "observed_data"),
+            "constant_data": group(several, "constant_data"),
+        },
+        dict(several.attrs) | {"model": "nb_icb"},
+    )
+    assert have_own_beliefs(several)
+    assert not have_own_beliefs(pooled)
+    path, drawn = str(tmp_path / "pooled.nc"), []
+    write_trace(pooled, path)
+    monkeypatch.setattr("icb_pymc.cli.plot.write_picture", lambda draw, _: drawn.append(draw()))
+    assert main(["plot", picture, path, "-o", str(tmp_path / "pooled.png")]) == 0
+    (figure,) = drawn
+    assert {text.get_text() for text in figure.axes[0].get_legend().get_texts()} == {f"feature {i}" for i in range(3)}
+    assert main(["plot", picture, path, "--agent", "Bari", "-o", str(tmp_path / "pooled.png")]) == 2
+    assert "all agents of this trace have the same weights" in capsys.readouterr().err

@@ -177,6 +177,7 @@ def test_hostile_names_stay_text_in_markdown_and_are_whole_in_json(hostile):
     assert set(json.loads(hostile.json)["weights"]["features"]) == set(HOSTILE[:3])
 
 
+@pytest.mark.slow
 def test_a_log_with_many_features_and_decisions_stays_small():
     features = [f"feature number {i}" for i in range(40)]
     weights = np.linspace(-0.2, 0.2, 40)

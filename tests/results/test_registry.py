@@ -77,7 +77,8 @@ def test_draws_that_are_not_numbers_do_not_pass(converged, folder, tmp_path):
     trace = read_trace(converged)
     group(trace, "posterior")["belief"].values[0, 0, 0, 0] = np.nan
     write_trace(trace, tmp_path / "nan.nc")
-    assert add(tmp_path / "nan.nc", "nan", COMMANDS, folder).checks["passed"] is False
+    with pytest.raises(InputError, match="'belief' holds draws that are missing"):
+        add(tmp_path / "nan.nc", "nan", COMMANDS, folder)
 
 
 def test_a_changed_file_is_detected_before_it_is_opened(folder):
@@ -199,8 +200,25 @@ def test_a_missing_registry_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(icb_pymc, "__file__", str(tmp_path / "site" / "icb_pymc" / "__init__.py"))
     with pytest.raises(InputError, match=r"there is no traces/registry\.json in the current folder"):
         registry_folder()
+    with pytest.raises(InputError, match="no registry to add to"):
+        registry_folder(to_change=True)
     with pytest.raises(InputError, match="there is no such folder"):
         registry_folder(tmp_path / "absent")
+
+
+def test_an_installed_package_offers_its_own_traces_to_read_and_not_to_change(tmp_path, monkeypatch):
+    installed = tmp_path / "site" / "icb_pymc" / "traces"
+    installed.mkdir(parents=True)
+    (installed / "registry.json").write_text('{"schema_version": 1, "traces": []}', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(icb_pymc, "__file__", str(installed.parent / "__init__.py"))
+    assert registry_folder() == installed
+    with pytest.raises(InputError, match="no registry to add to"):
+        registry_folder(to_change=True)
+    mine = tmp_path / "traces"
+    mine.mkdir()
+    (mine / "registry.json").write_text('{"schema_version": 1, "traces": []}', encoding="utf-8")
+    assert registry_folder().resolve() == registry_folder(to_change=True).resolve() == mine.resolve()
 
 
 def test_the_command_line_adds_lists_shows_verifies_and_opens(converged, tmp_path, capsys):

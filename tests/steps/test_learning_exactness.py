@@ -163,6 +163,7 @@ def importance_sampled(draws=300_000):
     return np.concatenate(parts, axis=-1)[None]
 
 
+@pytest.mark.slow
 def test_the_steps_agree_with_importance_sampling():
     model = small_b_icb()
     stepped = sample_with(alternating_steps(model, sweeps=4), model, draws=4000, tune=500, random_seed=5)

@@ -66,6 +66,7 @@ def weighted_posterior(decisions, draws=200_000):
     return expected, np.sqrt(weight**2 @ (quantities - expected) ** 2)
 
 
+@pytest.mark.slow
 def test_the_posterior_is_that_of_the_definition(decisions):
     expected, error = weighted_posterior(decisions)
     trace = fit("b_icb", decisions, hyperparameters(), draws=2500, tune=300, chains=2, seed=1, progressbar=False)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from helpers.state_spaces import KINDS, prior, random_space
 
-from icb_pymc.kernels.assumed_density import predict_choices
+from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.sample.pointwise import normal_points
 
 
@@ -41,3 +41,22 @@ def test_a_forecast_does_not_depend_on_later_decisions():
     )
     predict_choices(truncated_space, points, truncated)
     np.testing.assert_array_equal(full[:4], truncated)
+
+
+def test_after_a_wide_start_forecasts_add_up_to_the_evidence():
+    """A filter that keeps its first approximations is too pessimistic here by more than one log unit."""
+    rng = np.random.default_rng(5)
+    space = random_space("identity", seed=5, counts=(1,) * 25)
+    space = space._replace(
+        start_root=8.0 * np.eye(3),
+        offset=np.zeros(25),
+        move_root=0.05 * np.eye(3)[None],
+        state_loading=rng.normal(size=(25, 3)),
+        sampling_loading=np.zeros((25, 0)),
+    )
+    forecasts = np.empty(25)
+    predict_choices(space, normal_points(8, 1), forecasts)
+    expected = by_importance_sampling(space, 500_000, seed=6)
+    assert forecasts.max() <= 0.0
+    np.testing.assert_allclose(forecasts.cumsum()[[4, 14, 24]], expected.cumsum()[[4, 14, 24]], atol=0.3)
+    assert forecasts.sum() == pytest.approx(expected.sum(), abs=0.1)
