@@ -2,9 +2,8 @@
 
 Nothing here samples a posterior, except to check a model against its own simulations.
 
-- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging` (is
-  it better than no change?), `extrapolation` (had the agent learnt rho_env?), `laplace_bias` (how far is the Gaussian
-  off?); of a registered one: `registry_checks`.
+- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging`,
+  `extrapolation` (had the agent learnt rho_env?), `laplace_bias`; of a registered one: `registry_checks`.
 - What it shows: `weights` (signed, in log-odds) and `weight_table`, `impact` (did an event change what counted?) with
   its `event_windows`, `accounts` (a step, drift or no change, by evidence of their `account_models`), `decisiveness`
   (did all choices become sharper?) and `wording`, `judged_changes` (what its verdicts rest on), `prior_sensitivity`,
