@@ -111,10 +111,12 @@ def from_table(
     else:
         read = from_wide if form == WIDE else from_trials
         candidates = read(table.reset_index(drop=True), roles, columns, where, label)
-    known = None if like is None else coding_of(like)
-    if known is not None and "formula" not in known:
-        # Columns as they are, in the order of the others' features, which their coding does not keep.
-        known = known | {"features": dict.fromkeys(map(str, like["feature"].values))}  # type: ignore[union-attr]
+    known = None
+    if like is not None:
+        known = coding_of(like)
+        if "formula" not in known:
+            # Columns as they are, in the order of the others' features, which their coding does not keep.
+            known = known | {"features": dict.fromkeys(map(str, like["feature"].values))}
     coded = _coded(candidates, known)
     return _with_coding(_decisions(candidates, coded, label), candidates, coded)
 

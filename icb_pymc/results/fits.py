@@ -181,13 +181,15 @@ def _check_index(index: Any, path: Path) -> None:
             "pip install -U icb-pymc."
         )
     subjects, failures = index.get("subjects"), index.get("failures")
-    is_valid = isinstance(index.get("settings"), dict) and isinstance(subjects, list) and isinstance(failures, dict)
-    is_valid = is_valid and all(isinstance(word, str) for pair in failures.items() for word in pair)
-    is_valid = is_valid and all(
-        isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get("decisions"), str)
-        for entry in subjects
-    )
-    if not is_valid or len({entry["name"] for entry in subjects}) < len(subjects):
+    if not (
+        isinstance(index.get("settings"), dict)
+        and isinstance(subjects, list)
+        and isinstance(failures, dict)
+        and all(isinstance(word, str) for pair in failures.items() for word in pair)
+        and all(isinstance(entry, dict) for entry in subjects)
+        and all(isinstance(entry.get(key), str) for entry in subjects for key in ("name", "decisions"))
+        and len({entry["name"] for entry in subjects}) == len(subjects)
+    ):
         raise InputError(
             f"{path} is not an index of fits: its settings, subjects or failures are not as they are written."
         )

@@ -261,3 +261,11 @@ def test_new_tables_are_converted_like_the_decisions_that_a_trace_was_fitted_to(
     assert "there is no column 'feature_0'" in capsys.readouterr().err
     assert main(["convert", str(later), "--like", str(later), "-o", str(tmp_path / "x.nc")]) == 2
     assert "--like" in capsys.readouterr().err
+
+
+def test_a_table_read_like_another_has_its_features_in_the_same_order():
+    rows = pd.DataFrame({"decision": [1, 1], "chosen": [1, 0], "price": [1.0, 2.0], "age": [3.0, 5.0]})
+    first = from_table(rows)
+    later = from_table(rows[["decision", "chosen", "age", "price"]], like=first)
+    assert first["feature"].values.tolist() == later["feature"].values.tolist() == ["price", "age"]
+    assert np.array_equal(first["context"].values, later["context"].values)
