@@ -2,8 +2,8 @@
 
 Nothing here samples a posterior, except to check a model against its own simulations.
 
-- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging`,
-  `extrapolation` (had the agent learnt rho_env?), `laplace_bias`; of a registered one: `registry_checks`.
+- Whether to believe a trace: `convergence`, `diagnosis`, `convergence_verdict`, `predictive_checks`, `unchanging` (is
+  it better than no change?), `extrapolation` (had the agent learnt rho_env?), `laplace_bias`, `registry_checks`.
 - What it shows: `weights` (signed, in log-odds) and `weight_table`, `impact` (did an event change what counted?) with
   its `event_windows`, `accounts` (a step, drift or no change, by evidence of their `account_models`), `decisiveness`
   (did all choices become sharper?) and `wording`, `judged_changes` (what its verdicts rest on), `prior_sensitivity`,
@@ -12,6 +12,6 @@ Nothing here samples a posterior, except to check a model against its own simula
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead), `k_fold` (leave out many); `trace_models`: what
   to fit again. Average: `averaging` (one belief path from several models), with weights by `stacking`.
-- Many subjects: `by_subject` asks each the same, `population` summarises weights, `subject_paths` has them over time.
+- Many subjects: `by_subject` asks each the same question; `population` and `subject_paths` summarise their answers.
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """
