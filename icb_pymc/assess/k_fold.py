@@ -29,7 +29,7 @@ from icb_pymc.sample.seeds import only_seed
 
 FOLDS = 10
 # Of each fit: enough for a mean of probabilities.
-DRAWS = {"laplace": {"draws": 400}, "mcmc": {"draws": 250, "tune": 250, "chains": 2}}
+DRAWS: dict[str, dict[str, Any]] = {"laplace": {"draws": 400}, "mcmc": {"draws": 250, "tune": 250, "chains": 2}}
 
 
 class Task(NamedTuple):

@@ -220,7 +220,9 @@ def summary(trace: Any, unit: str = "sd") -> str:
         return "the model has no beliefs over time; its reward parameter is\n" + table.to_string(
             float_format=lambda weight: f"{weight:+.3f}"
         )
-    formats = {name: "{:.1%}" if name.startswith("importance") else "{:+.2f}" for name in table}
+    # A unit of the user's may be small: an effect per euro has many digits.
+    weight = "{:+.2f}" if unit == "sd" else "{:+.3g}"
+    formats = {name: "{:.1%}" if name.startswith("importance") else weight for name in table}
     formats |= dict.fromkeys(("final_belief", "rho_env"), "{:+.3f}")
     shown = table.to_string(formatters={name: formats[name].format for name in table})
     per = "standard deviation" if unit == "sd" else "unit of the feature"
@@ -228,9 +230,8 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if said := movement(trace):
         lines.append(f"\n{said}")
     if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
-        low, middle, high = posterior["session_movement"].quantile([0.05, 0.5, 0.95]).values
         lines.append(
-            f"\nat the boundaries between sessions, by about {middle:.2f} in all (90% interval {low:.2f} to {high:.2f})"
+            f"\nat the boundaries between sessions, by about {_interval(posterior['session_movement'])} in all"
         )
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
@@ -259,14 +260,21 @@ def movement(trace: Any) -> str:
         return f"WARNING: {unchanging}"
     if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
         return "" if unchanging is None else str(unchanging)
-    low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
     typical = "log-odds per typical difference between two candidates"
-    size = f"by about {middle:.2f} {typical} over the whole log (90% interval {low:.2f} to {high:.2f})"
+    size = f"by about {_interval(posterior['total_movement'])} {typical} over the whole log"
     if unchanging is None:
         return f"if weights moved, then {size}"
     if unchanging.is_better:
         return f"weights moved {size}; {unchanging}"
     return f"weights may never have moved: {unchanging}; if they moved, then {size}"
+
+
+def _interval(draws: Any) -> str:
+    """The median with its 90% interval, where it has one: Laplace's method fixes learnt scales."""
+    low, middle, high = draws.quantile([0.05, 0.5, 0.95]).values
+    if low == high:
+        return f"{middle:.2f} (a single estimate)"
+    return f"{middle:.2f} (90% interval {low:.2f} to {high:.2f})"
 
 
 def first_and_last(trace: Any, unit: str = "sd") -> Any:

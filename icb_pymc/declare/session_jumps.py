@@ -138,7 +138,7 @@ def own_session_jumps(decisions: xr.Dataset, session_movement: Any = None, total
     reason = None
     if not count.any():
         reason = "there are no boundaries between sessions in the decisions: name the column of the session (--session)"
-    elif total_movement is None or getattr(total_movement, "ndim", np.ndim(total_movement)):
+    elif total_movement is None or _is_vector(total_movement):
         reason = "jumps of agents with clocks of their own need a total_movement that all features share"
     if reason is not None:
         if session_movement is not None:
@@ -149,6 +149,10 @@ def own_session_jumps(decisions: xr.Dataset, session_movement: Any = None, total
     prior = pm.LogNormal.dist(np.log(JUMPS[0]), JUMPS[1]) if session_movement is None else session_movement
     jumps = hyperparameter("session_movement", prior)
     return (jumps / total_movement) ** 2 * count / count.max()
+
+
+def _is_vector(value: Any) -> bool:
+    return bool(value.ndim if hasattr(value, "ndim") else np.ndim(value))
 
 
 def _own_boundaries(decisions: xr.Dataset) -> np.ndarray:
