@@ -19,7 +19,8 @@ COMMON = "--help"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Replace the marker when the page is read."""
+    """Replace the marker when the page is read, which it is in every build: the parser may have changed."""
+    app.connect("env-get-outdated", lambda *_: [PAGE])
     app.connect("source-read", _insert_commands)
     return {"parallel_read_safe": True}
 
@@ -36,7 +37,7 @@ def _section(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"{_prose(parser.description or '')}\n"
     usage = " ".join(parser.format_usage().partition(":")[2].replace("[-h] ", "").split())
     yield "```text"
-    yield textwrap.fill(usage, 76, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    yield textwrap.fill(usage, 68, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     yield "```\n"
     yield f"```{{program}} icb {name}\n```\n"
     for group in parser._action_groups:

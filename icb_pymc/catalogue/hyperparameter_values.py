@@ -44,6 +44,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)):
         return
     array = np.asarray(value)
+    if array.ndim and (name == "alpha" or parameter.annotation in (int, float, "int", "float")):
+        raise InputError(f"{name}={_shown(value)}: give one number; the model takes no list here.")
     if array.dtype.kind not in "fiu":
         return
     if not np.isfinite(array).all():

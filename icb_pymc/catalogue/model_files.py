@@ -59,7 +59,7 @@ def load_model(path: str | Path) -> Callable[..., Any]:
             return declare(*arguments, **given)
         except InputError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(_describe_error(error, source)) from error
 
     declare_or_explain.model_file = str(source)  # type: ignore[attr-defined]
@@ -80,8 +80,9 @@ def first_parameter(declare: Callable[..., Any]) -> str | None:
 
 
 def _import_file(source: Path) -> ModuleType:
-    # Named by its contents: a file that was changed is another module, one that was not is imported once.
-    name = f"icb_pymc_model_{source.stem}_{digest_of(source)}"
+    # Named by its contents and path: a file that was changed is another module, one that was not is imported once.
+    path = sha256(str(source.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = f"icb_pymc_model_{source.stem}_{digest_of(source)}_{path}"
     if name in sys.modules:
         return sys.modules[name]
     spec = spec_from_file_location(name, source)
@@ -125,9 +126,11 @@ def _model_in(module: ModuleType, source: Path) -> Callable[..., Any]:
 
 def _describe_error(error: BaseException, source: Path) -> str:
     """An error in one line, with the line of the file that led to it."""
-    if isinstance(error, SyntaxError) and error.filename == str(source):
+    # Python records where a file is, however it was named.
+    known = {str(source), str(source.absolute())}
+    if isinstance(error, SyntaxError) and error.filename in known:
         return f"{source}, line {error.lineno}: {error.msg}."
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(source)]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in known]
     location = f"{source}, line {lines[-1]}" if lines else str(source)
     message = str(error).strip().partition("\n")[0]
     return f"{location}: {type(error).__name__}{': ' + message if message else ''}"

@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from icb_pymc import __version__
 from icb_pymc.cli import (
@@ -76,7 +76,7 @@ INTERRUPTED = 130
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of `icb` with all its verbs."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="icb",
         description="Infer from a log of decisions how the decision-maker's priorities evolved.",
         epilog="example: icb simulate sampling --steps 500 --seed 0 -o decisions.nc",
@@ -116,6 +116,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Surroundings: what the system does not let us do with a file, a folder or the output.
         _discard_output()
         return _refuse(options.verb, f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}.")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its errors are sentences like all others; sub-commands have parsers of the same class."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(as_sentence(message))
 
 
 def _refuse(verb: str, reason: object) -> int:

@@ -6,9 +6,6 @@ from typing import NamedTuple
 
 from icb_pymc.cli.options import add_verb, say
 
-# Arguments that are the name of a model.
-MODEL_ARGUMENTS = {("models", "model"), ("check", "model"), ("simulate", "agent"), ("fit", "model")}
-
 
 class Option(NamedTuple):
     """An option: its spellings, what it is for, whether a value follows, and the values if they are few."""
@@ -67,7 +64,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Command:
             purpose = "" if action.help is None else parser._get_formatter()._expand_help(action)
             options.append(Option(tuple(action.option_strings), purpose, action.nargs != 0, values))
         else:
-            words += _models() if (name, action.dest) in MODEL_ARGUMENTS else values
+            words += _models() if action.dest == "model" else values
     return Command(name, parser.description or "", tuple(options), tuple(words))
 
 

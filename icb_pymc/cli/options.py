@@ -14,6 +14,8 @@ from icb_pymc.io.plain_json import as_json_text
 from icb_pymc.io.text import for_json, for_terminal
 
 PICTURES = (".png", ".pdf", ".svg")
+# What a file can hold as one number.
+LARGEST_INTEGER = 2**63 - 1
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -292,6 +294,8 @@ def positive_integer(text: str, least: int = 1) -> int:
         raise argparse.ArgumentTypeError(f"'{text}' is not an integer") from None
     if number < least:
         raise argparse.ArgumentTypeError(f"{number} is too small: give {least} or more")
+    if number > LARGEST_INTEGER:
+        raise argparse.ArgumentTypeError(f"{number} is too large: give at most {LARGEST_INTEGER}")
     return number
 
 

@@ -99,7 +99,10 @@ def time_shifted(time: np.ndarray, moment: Any, length: Any, sign: int, name: st
     if number < 1:
         raise InputError(f"{name} {str(length)!r}: give a positive length, like '2y', '24M', '8W' or '30D'.")
     offset = pd.DateOffset(months=number) if calendar[2] == "M" else pd.DateOffset(years=number)
-    return (pd.Timestamp(moment) + sign * offset).to_datetime64()
+    try:
+        return (pd.Timestamp(moment) + sign * offset).to_datetime64()
+    except (ValueError, OverflowError):
+        raise InputError(f"{name} {str(length)!r} reaches beyond the calendar; give a shorter length.") from None
 
 
 def _as_date(moment: Any) -> np.datetime64:

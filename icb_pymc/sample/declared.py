@@ -67,6 +67,20 @@ def check_declared(model: Any, name: str) -> pm.Model:
     # A model may also learn from choices by way of something else, as T-REX does by rankings.
     if problems == [NO_CHOICES] and (model.observed_RVs or model.potentials):
         problems = []
+    if not problems and "chosen" in model.named_vars:
+        problems = _choice_problems(model)
     if problems:
         raise InputError(f"the model '{name}' cannot be fitted: {problems[0]}")
     return model
+
+
+def _choice_problems(model: pm.Model) -> list[str]:
+    """What keeps a model from learning from the choices; empty if nothing does."""
+    chosen = model["chosen"]
+    if chosen in model.free_RVs:
+        return ["`chosen` is not observed: declare it with observed=decisions['chosen'].values."]
+    seen = getattr(model.rvs_to_values.get(chosen), "data", None)
+    times = model.coords.get("time")
+    if seen is not None and times is not None and len(seen) != len(times):
+        return [f"`chosen` observes {len(seen)} choices, but there are {len(times)} decisions."]
+    return []

@@ -1,7 +1,8 @@
 """The posterior by Markov chains: the engine, alternating steps, NUTS of PyMC or nutpie, or user-defined steps."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from icb_pymc.steps.sweep import Sweep
 TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
 OWN_TUNE = 1000
 SWEEPS = {"gibbs": 10, "paper": 10}
+# What PyMC says if it is interrupted in the first draws.
+NO_DRAWS = "Not enough samples to build a trace"
 # With fewer weights than this a draw of the engine takes a millisecond or two.
 QUICK = 20_000
 
@@ -65,7 +68,7 @@ def sample_posterior(
     names = kept.declare(model)
     options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
     options["cores"] = cores or _cores(kept, sampling)
-    with model:
+    with model, _explained(model):
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
         else:
@@ -91,6 +94,25 @@ def sample_posterior(
     # Where none of our alternating steps applies, PyMC has chosen, which is NUTS for continuous variables.
     used = "pymc" if kernel in SWEEPS and not steps else kernel
     return Outcome(groups, _describe_steps(model, steps, sampling), used, interrupted, drawing_seconds=drawing)
+
+
+@contextmanager
+def _explained(model: pm.Model) -> Iterator[None]:
+    """Errors of PyMC that come from the model or from an interrupt, in the words of their cause."""
+    try:
+        yield
+    except pm.exceptions.SamplingError as error:
+        values = model.point_logps(model.initial_point())
+        bad = ", ".join(f"`{name}`" for name, value in values.items() if not np.isfinite(value))
+        raise InputError(
+            f"sampling cannot start: at the initial values the log-probability of {bad or 'the model'} is not finite; "
+            "check its parameters, or whether the choices are possible."
+        ) from error
+    except ValueError as error:
+        # Interrupted before any chain has made the draws that a trace needs.
+        if NO_DRAWS in str(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _sample_by_nutpie(

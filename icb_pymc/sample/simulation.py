@@ -16,8 +16,12 @@ from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.environments.scenarios import paper_scenario
 from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
+from icb_pymc.io.machine import available_memory, format_bytes
+from icb_pymc.sample.declared import not_a_model
 from icb_pymc.sample.seeds import only_seed
 
+# Eight features of a candidate, a few times while they are drawn: 543 bytes were measured for 100,000 steps of two.
+BYTES_PER_CANDIDATE = 600
 # What is drawn first, in this order: it determines which generator draws what.
 DRAWN_FIRST = ("belief", "rho", "reward", "chosen")
 
@@ -105,6 +109,8 @@ def simulate(
     elif steps is not None:
         raise InputError("steps and arrivals were both given; the arrivals already say how many steps there are.")
     graph = declare(arrivals.drop_vars(["chosen", "reward"], errors="ignore"), **given)
+    if not isinstance(graph, pm.Model):
+        raise InputError(f"'{name_of(declare)}' cannot be simulated: {not_a_model(graph)}")
     drawn = draw_decisions(graph, name_of(declare), 1, random_seed)
     decisions = arrivals.drop_vars("reward", errors="ignore").assign(
         chosen=("time", drawn.pop("chosen")[0].astype(np.int64))
@@ -136,13 +142,20 @@ def default_arrivals(model: str | Path | Declare, **options: Any) -> xr.Dataset:
     **options
         steps, actions, seed, transplants, quadratic: see `icb_pymc.environments.scenarios`.
     """
+    steps, actions = options.get("steps") or 0, options.get("actions") or 1
+    needed, free = BYTES_PER_CANDIDATE * steps * actions, available_memory()
+    if free is not None and needed > free:
+        raise InputError(
+            f"steps={steps} with {actions} candidates each need about {format_bytes(needed)} of memory, but only "
+            f"{format_bytes(free)} are free: give fewer steps."
+        )
     return (spec_of(find(model)).scenario or paper_scenario)(**options)
 
 
 def draw_decisions(model: pm.Model, name: str, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Draws (draw, ...) of the choices of a model declared for arrivals, and of its other variables except noise."""
     if "chosen" not in model.named_vars or model.potentials:
-        raise InputError(f"'{name}' cannot be simulated: it does not say how choices are made.")
+        raise InputError(f"'{name}' cannot be simulated: it does not say how choices are made, by a `chosen`.")
     others = [variable.name for variable in (*model.free_RVs, *model.deterministics)]
     names = [first for first in DRAWN_FIRST if first in model.named_vars]
     names += [other for other in others if other not in DRAWN_FIRST and not other.endswith("_noise")]

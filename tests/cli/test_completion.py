@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from icb_pymc.catalogue.built_in import built_in
-from icb_pymc.cli import VERBS, build_parser, main
-from icb_pymc.cli.completion import MODEL_ARGUMENTS, parsers
+from icb_pymc.cli import VERBS, main
 
 NAMES = {verb.__name__.rpartition(".")[2] for verb in VERBS}
 MODELS = {entry.name for entry in built_in()}
@@ -56,18 +55,14 @@ def test_verbs_options_values_and_models_are_completed(complete):
     assert complete("icb fit --kernel ") == {"auto", "engine", "gibbs", "paper", "nuts", "nutpie"}
     assert complete("icb fit --kernel nut") == {"nuts", "nutpie"}
     assert complete("icb fit nb") == {"nb_icb"}
-    assert complete("icb simulate ") == MODELS
+    for verb in ("models", "check", "simulate", "fit"):
+        assert complete(f"icb {verb} ") == MODELS
     assert {"weights", "importance"} <= complete("icb plot ")
     assert complete("icb traces ") == {"list", "show", "verify", "add", "open"}
     assert {"--json", "--folder"} <= complete("icb traces list --")
     assert complete("icb traces verify --rep") == set()
     assert complete("icb traces add --rep") == {"--replace"}
     assert complete("icb fit --draws ") == set()
-
-
-def test_arguments_that_name_a_model_are_those_of_the_parser():
-    known = {(name, action.dest) for name, parser in parsers(build_parser()) for action in parser._actions}
-    assert known >= MODEL_ARGUMENTS
 
 
 def test_the_script_is_made_without_heavy_imports():

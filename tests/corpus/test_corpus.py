@@ -4,11 +4,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from corpus import strangers, tables
+from corpus import options, own_models, strangers, tables
 
 from icb_pymc.cli import main
 
-CORPUS = {"tables": tables.KINDS, "netCDF": strangers.KINDS}
+CORPUS = {"tables": tables.KINDS, "netCDF": strangers.KINDS, "options": options.KINDS, "models": own_models.KINDS}
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
@@ -36,7 +36,7 @@ def test_is_refused_in_one_sentence(kind, tmp_path, monkeypatch, capsys):
     lines = [line for line in answer.splitlines() if line and not line.startswith(("warning: ", "usage: ", "  "))]
     assert code == 2, answer
     assert len(lines) == 1, answer
-    assert lines[0].startswith("icb ")
+    assert lines[0].startswith("icb")
     assert lines[0].isprintable()
     assert len(lines[0]) < 1000
     assert [word for word in kind.words if word not in lines[0]] == [], lines[0]
