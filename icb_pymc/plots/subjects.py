@@ -7,11 +7,11 @@ import numpy as np
 
 from icb_pymc.assess.population import CLEAR, Population
 from icb_pymc.assess.subject_paths import subject_paths
+from icb_pymc.io.text import for_picture
 from icb_pymc.plots.common import (
     COLOURS,
     AnyFigure,
     draw_events,
-    escape_math,
     events_within,
     known_features,
     label_of,
@@ -104,7 +104,7 @@ def subjects_over_time(
         draw_events(ax, event_times, labelled=ax is grid.flat[0])
         tidy(ax)
         ax.set_title(label_of(feature), fontsize=9)
-    note = f"{escape_math(fits.settings.get('model', 'model'))}: posterior means of {len(found.paths)} subjects, "
+    note = f"{for_picture(fits.settings.get('model', 'model'))}: posterior means of {len(found.paths)} subjects, "
     label_times(figure, grid, len(shown), every_time, f"{note}their mean and standard deviation")
     words = {"sd": "log-odds per standard deviation", "user": "log-odds per unit"}
     figure.supylabel("relative importance" if of == "importance" else f"weight, {words[unit]}", fontsize=10)
@@ -169,7 +169,7 @@ def _draw_changes(ax: Any, found: Population, quantity: str, feature: str) -> No
     if (quantity, feature) in found.summary.index:
         ax.axvline(found.summary.loc[(quantity, feature), "mean"], color=COLOURS[5], linestyle="--")
     tidy(ax)
-    ax.set_title(f"{escape_math(quantity)}: {label_of(feature)}", fontsize=8)
+    ax.set_title(f"{for_picture(quantity)}: {label_of(feature)}", fontsize=8)
     if len(part) <= MOST_NAMES:
         ax.set_yticks(rows, [label_of(name) for name in part["subject"]], fontsize=6)
     else:
