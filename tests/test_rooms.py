@@ -39,7 +39,7 @@ def test_the_root_of_the_package_holds_rooms_and_nothing_else():
 def test_each_room_says_what_belongs_in_it_and_maps_its_files(room):
     text = (PACKAGE / room / "__init__.py").read_text(encoding="utf-8")
     docstring = text.split('"""')[1].strip()
-    assert 3 <= len(docstring.splitlines()) <= 16
+    assert 3 <= len(docstring.splitlines()) <= 20
     if room != "cli":
         files = {path.stem for path in (PACKAGE / room).glob("*.py")} - {"__init__"}
         assert {name for name in files if name not in docstring} == set()
