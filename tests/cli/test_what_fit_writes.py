@@ -112,4 +112,4 @@ def test_every_verb_reads_what_fit_writes(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_verb_reads_what_fit_writes_over_many_tables(tmp_path, capsys):
-    run(40)(folder=tmp_path, capsys=capsys)
+    run(12)(folder=tmp_path, capsys=capsys)

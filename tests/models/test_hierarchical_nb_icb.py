@@ -289,14 +289,14 @@ def test_simulated_decisions_contain_the_trend_and_the_deviations(decisions, kin
 @pytest.mark.slow
 def test_jumps_between_sessions_have_the_posterior_that_nuts_finds():
     rng = np.random.default_rng(0)
-    context = rng.normal(size=(36, 2, 1))
+    context = rng.normal(size=(24, 2, 1))
     # Ada's weight turns round between her two sessions.
-    weight = np.where(np.arange(36) % 2, 1.0, np.where(np.arange(36) < 18, 4.0, -4.0))
-    chosen = (weight[:, None] * context[:, :, 0] + rng.gumbel(size=(36, 2))).argmax(axis=1)
-    decisions = from_arrays(context, chosen, agent=["Ada", "Bo"] * 18, session=np.repeat([1, 2], 18))
-    options = {"random_seed": 1, "progressbar": False, "chains": 4}
-    engine = fit("hierarchical_nb_icb", decisions, draws=2000, tune=1000, **options)
-    nuts = fit("hierarchical_nb_icb", decisions, kernel="nuts", draws=1000, tune=1500, **options)
+    weight = np.where(np.arange(24) % 2, 1.0, np.where(np.arange(24) < 12, 4.0, -4.0))
+    chosen = (weight[:, None] * context[:, :, 0] + rng.gumbel(size=(24, 2))).argmax(axis=1)
+    decisions = from_arrays(context, chosen, agent=["Ada", "Bo"] * 12, session=np.repeat([1, 2], 12))
+    options = {"random_seed": 1, "progressbar": False, "chains": 2}
+    engine = fit("hierarchical_nb_icb", decisions, draws=2000, tune=500, **options)
+    nuts = fit("hierarchical_nb_icb", decisions, kernel="nuts", draws=600, tune=600, **options)
     for name in ("session_movement", "total_movement"):
         log_of_both = [np.log(group(trace, "posterior")[name].values) for trace in (engine, nuts)]
         errors = [standard_error(draws[..., None]) for draws in log_of_both]
