@@ -99,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = options.run(options)
         # What is still buffered may meet a full disk or a closed pipe: then here, where it can be said.
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except InputError as error:
         return _refuse(options.verb, error.on_command_line)

@@ -4,15 +4,34 @@ numba recompiles a function when its own file has changed, but not when a functi
 changed: it would continue to use the old code, perhaps on arrays of another layout.
 """
 
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numba
 
 DIGEST_FILE = "kernels.sha256"
 
 
-@numba.njit(cache=True)
+def _cached(function: Callable[..., Any]) -> Any:
+    """A kernel, compiled and stored; where nothing can be stored, in a folder of this process that goes with it.
+
+    numba stores beside the sources, else in the user's cache, and fails if it may write to neither: an installation
+    that is read-only, without a home. A folder that others can name is no choice, because what is stored is run.
+    """
+    try:
+        return numba.njit(cache=True)(function)
+    except RuntimeError:
+        numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="icb_pymc-")
+        atexit.register(shutil.rmtree, numba.config.CACHE_DIR, ignore_errors=True)
+        return numba.njit(cache=True)(function)
+
+
+@_cached
 def _any_kernel() -> None:
     """Never called; it only shows where numba stores compiled functions."""
 

@@ -4,11 +4,17 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from corpus import options, own_models, strangers, tables
+from corpus import options, own_models, strangers, surroundings, tables
 
 from icb_pymc.cli import main
 
-CORPUS = {"tables": tables.KINDS, "netCDF": strangers.KINDS, "options": options.KINDS, "models": own_models.KINDS}
+CORPUS = {
+    "tables": tables.KINDS,
+    "netCDF": strangers.KINDS,
+    "options": options.KINDS,
+    "models": own_models.KINDS,
+    "surroundings": surroundings.KINDS,
+}
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import numba
 import numpy as np
 
+from icb_pymc.kernels import compilation_cache
 from icb_pymc.kernels.compilation_cache import DIGEST_FILE, clear_if_stale
 
 CALLED = "import numba\n\n@numba.njit(cache=True)\ndef called(x):\n    return x + {}\n"
@@ -136,3 +139,20 @@ def test_without_compilation_kernels_are_plain_python_with_the_same_results():
     assert compiled.keys() == plain.keys()
     for name, values in compiled.items():
         np.testing.assert_allclose(plain[name], values, rtol=1e-8, atol=1e-8, err_msg=name)
+
+
+def test_where_numba_can_store_nothing_kernels_are_stored_in_a_private_folder_of_the_process(monkeypatch):
+    compile_kernel, asked = numba.njit, []
+
+    def njit(cache):
+        asked.append(cache)
+        if len(asked) == 1:
+            raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
+        return compile_kernel(cache=cache)
+
+    monkeypatch.setattr(numba, "njit", njit)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert compilation_cache._cached(lambda x: x + 1)(1) == 2
+    folder = Path(numba.config.CACHE_DIR)
+    assert folder.stat().st_mode & 0o077 == 0
+    shutil.rmtree(folder)
