@@ -219,10 +219,7 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if said := movement(trace):
         lines.append(f"\n{said}")
     if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
-        low, middle, high = posterior["session_movement"].quantile([0.05, 0.5, 0.95]).values
-        lines.append(
-            f"\nat the boundaries between sessions, by about {middle:.2f} in all (90% interval {low:.2f} to {high:.2f})"
-        )
+        lines.append(f"\nat the boundaries between sessions, by about {_scale(trace, 'session_movement', 'in all')}")
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
@@ -247,9 +244,8 @@ def movement(trace: Any) -> str:
         return f"WARNING: {unchanging}"
     if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
         return "" if unchanging is None else str(unchanging)
-    low, middle, high = posterior["total_movement"].quantile([0.05, 0.5, 0.95]).values
-    typical = "log-odds per typical difference between two candidates"
-    size = f"by about {middle:.2f} {typical} over the whole log (90% interval {low:.2f} to {high:.2f})"
+    typical = "log-odds per typical difference between two candidates over the whole log"
+    size = f"by about {_scale(trace, 'total_movement', typical)}"
     if unchanging is None:
         return f"if weights moved, then {size}"
     if unchanging.is_better:
@@ -257,12 +253,22 @@ def movement(trace: Any) -> str:
     return f"weights may never have moved: {unchanging}; if they moved, then {size}"
 
 
+def _scale(trace: Any, name: str, unit: str) -> str:
+    """A learnt scale with its interval, or how it was set where it has none."""
+    from icb_pymc.results.inference_data import group
+
+    low, middle, high = group(trace, "posterior")[name].quantile([0.05, 0.5, 0.95]).values
+    if trace.attrs.get("method") == "laplace":
+        return f"{middle:.2f} {unit} (the most probable value)"
+    return f"{middle:.2f} {unit} (90% interval {low:.2f} to {high:.2f})"
+
+
 def first_and_last(trace: Any, unit: str = "sd") -> Any:
     """Posterior means by feature: weights and importance at the first and the last time kept, and rho_env."""
     import pandas as pd
 
     from icb_pymc.assess.metrics import relative_importance
-    from icb_pymc.assess.weights import log_odds_weights
+    from icb_pymc.assess.weights import log_odds_weights, weight_gaussian
     from icb_pymc.results.inference_data import from_groups, group
 
     posterior = group(trace, "posterior")
@@ -270,8 +276,10 @@ def first_and_last(trace: Any, unit: str = "sd") -> Any:
     if "belief" in posterior:
         groups = {"posterior": posterior.isel(time=[0, -1]), "constant_data": group(trace, "constant_data")}
         ends = from_groups(groups, trace.attrs)
-        for name, path in {"weight": log_odds_weights(ends, unit), "importance": relative_importance(ends)}.items():
-            means = path.mean(("chain", "draw"))
+        gaussian = weight_gaussian(trace, unit)
+        weight = log_odds_weights(ends, unit).mean(("chain", "draw")) if gaussian is None else gaussian[0]
+        importance = relative_importance(ends).mean(("chain", "draw"))
+        for name, means in {"weight": weight.isel(time=[0, -1]), "importance": importance}.items():
             for time, values in zip(means["time"].values, means.values, strict=True):
                 table[f"{name} at {str(time).partition('T')[0]}"] = values
     for name in ("final_belief", "rho_env"):
