@@ -56,6 +56,13 @@ class Diagnosis:
     choices: ChoiceCheck | None = None
     unchanging: AgainstUnchanging | None = None
 
+    @property
+    def heading(self) -> str:
+        """The verdict in two words."""
+        if self.verdict in NO_POSTERIOR.values():
+            return "no chains"
+        return "converged" if self.converged else "NOT converged"
+
     def __str__(self) -> str:
         parts = []
         if len(self.blocks):
@@ -68,7 +75,7 @@ class Diagnosis:
             parts += [f"choices: {self.choices}"]
         if self.unchanging is not None:
             parts += [f"{'WARNING' if self.unchanging.is_worse else 'against no change'}: {self.unchanging}"]
-        verdict = f"{'converged' if self.converged else 'NOT converged'}: {self.verdict}"
+        verdict = f"{self.heading}: {self.verdict}"
         return "\n\n".join([*parts, "\n".join([verdict, *(f"- {line}" for line in self.advice)])])
 
 

@@ -86,7 +86,7 @@ def diagnosis_picture(
     for ax in grid.flat:
         tidy(ax)
         ax.title.set_fontsize(9)
-    figure.suptitle(f"{model_of(trace)}: {'converged' if diagnosis.converged else 'NOT converged'}", fontsize=11)
+    figure.suptitle(f"{model_of(trace)}: {diagnosis.heading}", fontsize=11)
     return figure
 
 

@@ -161,12 +161,13 @@ def most_probable_hyperparameters(
         return -prior - mode.log_evidence - reader.log_evidence(values)
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
-    bounds = np.array([start - SEARCH_BELOW, start + SEARCH_ABOVE])
+    lowest, highest = start - SEARCH_BELOW, start + SEARCH_ABOVE
+    bounds = scipy.optimize.Bounds(lowest, highest)
     best = min((start + shift for shift in STARTS), key=loss)
     for _ in track(range(ROUNDS), "evidence", disable=not progressbar, transient=True):
         options = {"eps": DIFFERENCE}
-        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds.T, options=options)
-        moved = [np.clip(found.x + move * unit, *bounds) for unit in np.eye(len(start)) for move in MOVES]
+        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds, options=options)
+        moved = [np.clip(found.x + move * unit, lowest, highest) for unit in np.eye(len(start)) for move in MOVES]
         best = min(moved, key=loss)
         if loss(best) > found.fun - GAIN:
             break
