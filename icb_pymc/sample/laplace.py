@@ -165,8 +165,7 @@ def most_probable_hyperparameters(
     bounds = scipy.optimize.Bounds(lowest, highest)
     best = min((start + shift for shift in STARTS), key=loss)
     for _ in track(range(ROUNDS), "evidence", disable=not progressbar, transient=True):
-        options = {"eps": DIFFERENCE}
-        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds, options=options)
+        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds, options={"eps": DIFFERENCE})
         moved = [np.clip(found.x + move * unit, lowest, highest) for unit in np.eye(len(start)) for move in MOVES]
         best = min(moved, key=loss)
         if loss(best) > found.fun - GAIN:
