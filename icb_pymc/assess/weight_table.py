@@ -2,12 +2,13 @@
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from icb_pymc.assess.metrics import relative_importance
-from icb_pymc.assess.weights import log_odds_weights
+from icb_pymc.assess.weights import log_odds_weights, weight_band, weight_gaussian
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_kept_times, central_band, checked_ci_prob, draws_of
+from icb_pymc.results.posterior import at_kept_times, checked_ci_prob, draws_of
 
 # Variables of decisions that say more of each time than its date.
 OF_TIMES = ("session", "missed")
@@ -54,15 +55,21 @@ def weight_table(
     probability = checked_ci_prob(ci_prob)
     weights = log_odds_weights(trace, unit)
     steps = np.unique(np.append(np.arange(0, weights.sizes["time"], every), weights.sizes["time"] - 1))
+    bands = weight_band(trace, weights, unit, probability).isel(time=steps)
     weights = weights.isel(time=steps)
     importance = relative_importance(draws_of(trace, "belief").isel(time=steps)).mean(("chain", "draw"))
-    low, median, high = (band.transpose("time", "feature").values for band in central_band(weights, probability))
+    low, median, high = (band.transpose("time", "feature").values for band in bands)
     features = weights["feature"].values.astype(str)
     columns = {"time": np.repeat(weights["time"].values, len(features))}
     for name, values in _of_times(trace).items():
         columns[name] = np.repeat(values[steps], len(features))
     columns["feature"] = np.tile(features, len(steps))
-    above = (weights > 0).mean(("chain", "draw")).transpose("time", "feature").values
+    gaussian = weight_gaussian(trace, unit)
+    if gaussian is None:
+        above = (weights > 0).mean(("chain", "draw")).transpose("time", "feature").values
+    else:
+        mode, sd = (part.isel(time=steps).values for part in gaussian)
+        above = ndtr(np.divide(mode, sd, out=np.zeros_like(mode), where=sd > 0))
     shares = importance.transpose("time", "feature").values
     for name, values in (("weight", median), ("lower", low), ("upper", high), ("probability_above_zero", above)):
         columns[name] = values.ravel()

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from icb_pymc.data.standardisation import deviation_within, in_user_units, scaled_features
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import draws_of
+from icb_pymc.results.posterior import central_band, draws_of
 
 UNITS = ("sd", "user")
+# A Gaussian has no bounds: intervals of probability one are those of this probability.
+MOST_PROBABLE = 1 - 1e-6
 # Of the Gauss-Hermite rule over the noise of sampling: exact to three digits for noise of up to three log-odds.
 _NOISE_NODES = 9
 
@@ -54,15 +56,62 @@ def log_odds_weights(trace: InferenceData, unit: str = "sd", *, of: str = "belie
     """
     if unit not in UNITS:
         raise InputError(f"unit={unit!r}: it must be {' or '.join(repr(word) for word in UNITS)}.")
-    weights = alpha_of(trace) * draws_of(trace, of)
-    decisions = group(trace, "constant_data")
-    if unit == "sd":
-        weights = weights * feature_sd(decisions)
-        words = "log-odds per standard deviation"
-    else:
-        weights = in_user_units(weights, decisions)
-        words = "log-odds per unit"
+    words = "log-odds per standard deviation" if unit == "sd" else "log-odds per unit"
+    weights = _in_log_odds(trace, draws_of(trace, of), unit)
     return weights.transpose("chain", "draw", "time", "feature").assign_attrs(unit=words)
+
+
+def weight_gaussian(trace: InferenceData, unit: str = "sd") -> tuple[xr.DataArray, xr.DataArray] | None:
+    """Mode and standard deviation (time, feature) of the weights in log-odds, of a trace of Laplace's method.
+
+    They are those of the Gaussian itself, so they do not depend on the number of draws. None for other traces.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    unit : {"sd", "user"}
+        As in `log_odds_weights`.
+    """
+    gaussian, draws = group(trace, "gaussian"), draws_of(trace, "belief")
+    labels = {dim: draws[dim].values for dim in ("time", "feature")}
+    for name in ("belief", "belief_sd"):
+        part = gaussian.get(name)
+        # A group of that name may come from elsewhere, or the times of the draws have been selected since.
+        if part is None or part.dims != ("time", "feature") or part.dtype.kind != "f":
+            return None
+        if not all(np.array_equal(part[dim].values, values) for dim, values in labels.items()):
+            return None
+    # Weights are proportional to beliefs, and hyperparameters are the same in all draws.
+    mode, sd = (_in_log_odds(trace, gaussian[name], unit) for name in ("belief", "belief_sd"))
+    one = {dim: 0 for dim in ("chain", "draw") if dim in mode.dims}
+    return mode.isel(one, drop=True).transpose("time", "feature"), sd.isel(one, drop=True).transpose("time", "feature")
+
+
+def weight_band(trace: InferenceData, weights: xr.DataArray, unit: str, ci_prob: float) -> xr.DataArray:
+    """Lower end, median and upper end (quantile, time, feature) of the central credible interval of each weight.
+
+    Parameters
+    ----------
+    trace : InferenceData
+    weights : DataArray (chain, draw, time, feature)
+        From `log_odds_weights`.
+    unit : {"sd", "user"}
+        That of the weights.
+    ci_prob : float
+        Probability of the interval.
+    """
+    gaussian = weight_gaussian(trace, unit)
+    if gaussian is None:
+        return central_band(weights, ci_prob)
+    mode, sd = gaussian
+    reach = sd * float(ndtri((1 + min(ci_prob, MOST_PROBABLE)) / 2))
+    return xr.concat([mode - reach, mode, mode + reach], "quantile")
+
+
+def _in_log_odds(trace: InferenceData, belief: xr.DataArray, unit: str) -> xr.DataArray:
+    """Beliefs as weights of log-odds, which they are proportional to."""
+    decisions, weights = group(trace, "constant_data"), alpha_of(trace) * belief
+    return weights * feature_sd(decisions) if unit == "sd" else in_user_units(weights, decisions)
 
 
 def chosen_if_higher(trace: InferenceData, weights: xr.DataArray) -> xr.DataArray:

@@ -230,9 +230,7 @@ def summary(trace: Any, unit: str = "sd") -> str:
     if said := movement(trace):
         lines.append(f"\n{said}")
     if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
-        lines.append(
-            f"\nat the boundaries between sessions, by about {_interval(posterior['session_movement'])} in all"
-        )
+        lines.append(f"\nat the boundaries between sessions, by about {_scale(trace, 'session_movement', 'in all')}")
     if "share_learnt" in posterior:
         lines.append(f"\nby the end the agent had learnt {float(posterior['share_learnt'].median()):.0%} of rho_env")
     if "log_evidence" in trace.attrs:
@@ -260,8 +258,8 @@ def movement(trace: Any) -> str:
         return f"WARNING: {unchanging}"
     if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
         return "" if unchanging is None else str(unchanging)
-    typical = "log-odds per typical difference between two candidates"
-    size = f"by about {_interval(posterior['total_movement'])} {typical} over the whole log"
+    typical = "log-odds per typical difference between two candidates over the whole log"
+    size = f"by about {_scale(trace, 'total_movement', typical)}"
     if unchanging is None:
         return f"if weights moved, then {size}"
     if unchanging.is_better:
@@ -269,12 +267,14 @@ def movement(trace: Any) -> str:
     return f"weights may never have moved: {unchanging}; if they moved, then {size}"
 
 
-def _interval(draws: Any) -> str:
-    """The median with its 90% interval, where it has one: Laplace's method fixes learnt scales."""
-    low, middle, high = draws.quantile([0.05, 0.5, 0.95]).values
-    if low == high:
-        return f"{middle:.2f} (a single estimate)"
-    return f"{middle:.2f} (90% interval {low:.2f} to {high:.2f})"
+def _scale(trace: Any, name: str, unit: str) -> str:
+    """A learnt scale with its interval, or how it was set where it has none."""
+    from icb_pymc.results.inference_data import group
+
+    low, middle, high = group(trace, "posterior")[name].quantile([0.05, 0.5, 0.95]).values
+    if trace.attrs.get("method") == "laplace":
+        return f"{middle:.2f} {unit} (the most probable value)"
+    return f"{middle:.2f} {unit} (90% interval {low:.2f} to {high:.2f})"
 
 
 def first_and_last(trace: Any, unit: str = "sd") -> Any:
@@ -282,7 +282,7 @@ def first_and_last(trace: Any, unit: str = "sd") -> Any:
     import pandas as pd
 
     from icb_pymc.assess.metrics import relative_importance
-    from icb_pymc.assess.weights import log_odds_weights
+    from icb_pymc.assess.weights import log_odds_weights, weight_gaussian
     from icb_pymc.results.inference_data import from_groups, group
 
     posterior = group(trace, "posterior")
@@ -290,8 +290,10 @@ def first_and_last(trace: Any, unit: str = "sd") -> Any:
     if "belief" in posterior:
         groups = {"posterior": posterior.isel(time=[0, -1]), "constant_data": group(trace, "constant_data")}
         ends = from_groups(groups, trace.attrs)
-        for name, path in {"weight": log_odds_weights(ends, unit), "importance": relative_importance(ends)}.items():
-            means = path.mean(("chain", "draw"))
+        gaussian = weight_gaussian(trace, unit)
+        weight = log_odds_weights(ends, unit).mean(("chain", "draw")) if gaussian is None else gaussian[0]
+        importance = relative_importance(ends).mean(("chain", "draw"))
+        for name, means in {"weight": weight.isel(time=[0, -1]), "importance": importance}.items():
             for time, values in zip(means["time"].values, means.values, strict=True):
                 table[f"{name} at {str(time).partition('T')[0]}"] = values
     for name in ("final_belief", "rho_env"):

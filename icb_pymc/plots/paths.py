@@ -34,14 +34,16 @@ def draw_paths(
     events: Mapping[Any, str] | None,
     ci_prob: float | None,
     figure: AnyFigure | None,
+    bands: xr.DataArray | None = None,
 ) -> tuple[AnyFigure, np.ndarray, int]:
     """Draw paths (chain, draw, time, feature); returns the figure, the grid of axes and how many of them are used.
 
-    Up to four features share one panel; more get a panel each, since overlapping bands cannot be read. Sessions begin
-    at faint lines, and lines are interrupted where there is a gap in time.
+    Bands (quantile, time, feature) are computed from the paths unless they are known. Up to four features share one
+    panel; more get a panel each, since overlapping bands cannot be read. Sessions begin at faint lines, and lines are
+    interrupted where there is a gap in time.
     """
     shown = known_features(paths, features)
-    low, median, high = central_band(paths, checked_ci_prob(ci_prob))
+    low, median, high = central_band(paths, checked_ci_prob(ci_prob)) if bands is None else bands
     time = paths["time"].values
     event_times = events_within(time, events)
     boundaries = boundary_times(trace)

@@ -5,12 +5,12 @@ from typing import Any
 
 import xarray as xr
 
-from icb_pymc.assess.weights import feature_sd, log_odds_weights, stored_alpha
+from icb_pymc.assess.weights import feature_sd, log_odds_weights, stored_alpha, weight_band
 from icb_pymc.data.standardisation import in_user_units
 from icb_pymc.plots.common import AnyFigure, label_times
 from icb_pymc.plots.paths import draw_paths, paths_caption
 from icb_pymc.results.inference_data import InferenceData, group
-from icb_pymc.results.posterior import at_kept_times
+from icb_pymc.results.posterior import at_kept_times, checked_ci_prob
 
 
 def weights_over_time(
@@ -64,7 +64,8 @@ def weights_over_time(
     """
     weights = log_odds_weights(trace, unit)
     truth = true_weights(trace, weights, unit)
-    figure, grid, panels = draw_paths(trace, weights, truth, features, events, ci_prob, figure)
+    bands = weight_band(trace, weights, unit, checked_ci_prob(ci_prob))
+    figure, grid, panels = draw_paths(trace, weights, truth, features, events, ci_prob, figure, bands)
     for ax in grid.flat:
         ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
     label_times(figure, grid, panels, weights["time"].values, paths_caption(trace, ci_prob, truth))

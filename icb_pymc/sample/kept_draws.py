@@ -98,6 +98,11 @@ class KeptDraws:
         return len(self._all_times) * self._features
 
     @property
+    def final(self) -> np.ndarray:
+        """Positions of the times that are kept in the end."""
+        return self._final
+
+    @property
     def times(self) -> np.ndarray:
         """The times that are kept."""
         return self._all_times[self.index]

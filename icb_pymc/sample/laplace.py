@@ -22,6 +22,8 @@ from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
+# The covariances of the states at all times are computed only if they have no more entries than this (160 MB).
+MOST_COVARIANCES = 20_000_000
 # Bounds of the search on the unconstrained scale, such as log variances, relative to the initial values: further down
 # than up, since a weight that hardly moves in a very long log has an innovation variance of 1e-8 or less.
 SEARCH_BELOW, SEARCH_ABOVE = 23.0, 15.0
@@ -43,10 +45,14 @@ class Laplace(NamedTuple):
         Independent draws of the Gaussian, for the variables that were asked for.
     log_evidence : float
         log p(choices, observed rewards | hyperparameters) by Laplace's method.
+    belief_mode, belief_sd : (time, feature)
+        Mean and standard deviation of the beliefs under the Gaussian; None where there are too many states.
     """
 
     draws: xr.Dataset
     log_evidence: float
+    belief_mode: np.ndarray | None = None
+    belief_sd: np.ndarray | None = None
 
 
 def fit_by_laplace(
@@ -61,6 +67,11 @@ def fit_by_laplace(
     if find_linear_gaussian(model).hyperparameters:  # type: ignore[union-attr]
         words += ", hyperparameters at the maximum of prior times evidence"
     groups = {"posterior": kept.finish(result.draws, learnt), "constant_data": declared_folds(model)}
+    if result.belief_mode is not None:
+        beliefs = {"belief": result.belief_mode, "belief_sd": result.belief_sd}
+        coords = {dim: list(model.coords[dim]) for dim in ("time", "feature")}
+        gaussian = xr.Dataset({name: (("time", "feature"), values) for name, values in beliefs.items()}, coords)
+        groups["gaussian"] = gaussian.isel(time=kept.final)
     return Outcome(groups, words, log_evidence=result.log_evidence)
 
 
@@ -109,9 +120,11 @@ def laplace_approximation(
     }
     variables = {name: (("chain", "draw", *dims[name]), path) for name, path in kept.items()}
     coords = {dim: list(model.coords[dim]) for name in kept for dim in dims[name] if dim in model.coords}
+    states = len(space.start_mean)
     return Laplace(
         xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords),
         mode.log_evidence + reader.log_evidence(values),
+        *(reader.belief_moments(dynamics, reference) if states**2 * len(space.first) <= MOST_COVARIANCES else ()),
     )
 
 
@@ -148,12 +161,12 @@ def most_probable_hyperparameters(
         return -prior - mode.log_evidence - reader.log_evidence(values)
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
-    bounds = np.array([start - SEARCH_BELOW, start + SEARCH_ABOVE])
+    lowest, highest = start - SEARCH_BELOW, start + SEARCH_ABOVE
+    bounds = scipy.optimize.Bounds(lowest, highest)
     best = min((start + shift for shift in STARTS), key=loss)
     for _ in track(range(ROUNDS), "evidence", disable=not progressbar, transient=True):
-        options = {"eps": DIFFERENCE}
-        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds.T, options=options)
-        moved = [np.clip(found.x + move * unit, *bounds) for unit in np.eye(len(start)) for move in MOVES]
+        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds, options={"eps": DIFFERENCE})
+        moved = [np.clip(found.x + move * unit, lowest, highest) for unit in np.eye(len(start)) for move in MOVES]
         best = min(moved, key=loss)
         if loss(best) > found.fun - GAIN:
             break

@@ -10,7 +10,9 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BeliefSampleRV
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
+from icb_pymc.kernels.hamiltonian import Reference
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
+from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
 from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
@@ -204,6 +206,19 @@ class LinearGaussianModel:
             root = self._root(values, dynamics)
             sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]
         return noise._replace(sampling=np.ascontiguousarray(sampling))
+
+    def belief_moments(self, dynamics: Dynamics, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation (time, feature) of the beliefs under the reference Gaussian."""
+        space = reference.space
+        states = np.empty((len(space.first) - 1, len(space.start_mean)))
+        path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
+        covariance = np.empty((*states.shape, states.shape[1]))
+        smoothed_covariances(space, reference.gains, covariance)
+        loading = dynamics.belief_loading
+        variance = ((loading @ covariance) * loading).sum(axis=-1)
+        mean, sd = _beliefs(dynamics, states), np.sqrt(np.maximum(variance, 0.0))
+        back = slice(None) if self.order is None else np.argsort(self.order)
+        return mean[back], sd[back]
 
     def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
         root = values["root"] if self._has_root else dynamics.covariance_root

@@ -84,6 +84,7 @@ def test_an_approximation_is_never_converged_and_the_verdict_says_why(change, se
     diagnosis = diagnose(trace_of(chains(number=1), **change))
     assert not diagnosis.converged
     assert sentence in diagnosis.verdict
+    assert "NOT converged" not in str(diagnosis)
 
 
 def slightly_apart(size):

@@ -8,9 +8,10 @@ from helpers.arrivals import make_arrivals
 from helpers.settings import NB_ICB
 from helpers.state_spaces import log_likelihood, probabilities
 from scipy.optimize import minimize, minimize_scalar
-from scipy.stats import lognorm
+from scipy.stats import lognorm, norm
 
-from icb_pymc import fit
+from icb_pymc import fit, weight_table
+from icb_pymc.assess.weights import feature_sd
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.models import nb_icb
@@ -88,7 +89,7 @@ def test_the_result_keeps_the_contract_of_every_fit_and_says_that_it_is_an_appro
     for dim in ("time", "feature"):
         np.testing.assert_array_equal(posterior[dim], DECISIONS[dim])
     pointwise = {"log_likelihood", "choice_probabilities"}
-    assert {"posterior", "observed_data", "constant_data"} | pointwise == set(group_names(result))
+    assert {"posterior", "observed_data", "constant_data", "gaussian"} | pointwise == set(group_names(result))
     assert result.attrs["method"] == result.attrs["approximation"] == "laplace"
     assert "Laplace" in result.attrs["sampler"]
     assert isinstance(result.attrs["log_evidence"], float)
@@ -110,6 +111,21 @@ def test_draws_have_the_mean_and_spread_of_the_dense_gaussian(name, result):
     mean, spread = Dense().moments(name)
     assert np.abs((draws.mean(axis=0) - mean) / spread * np.sqrt(DRAWS)).max() < 4.5
     assert np.abs((draws.std(axis=0) / spread - 1) * np.sqrt(2 * DRAWS)).max() < 4.5
+
+
+def test_the_mode_and_the_spread_of_beliefs_are_kept_whatever_the_number_of_draws(result):
+    mean, spread = Dense().moments("belief")
+    one = fit("nb_icb", DECISIONS, SETTINGS | {"innovation_covariance": MOVE}, method="laplace", draws=1, every=3)
+    for trace, kept in ((result, slice(None)), (one, slice(None, None, 3))):
+        gaussian = group(trace, "gaussian")
+        np.testing.assert_allclose(gaussian["belief"], mean[kept], atol=1e-5)
+        np.testing.assert_allclose(gaussian["belief_sd"], spread[kept], rtol=1e-5)
+    table = weight_table(one, ci_prob=0.9)
+    scale = ALPHA * feature_sd(group(one, "constant_data")).values
+    np.testing.assert_allclose(table["weight"], (mean[::3] * scale).ravel(), atol=1e-5)
+    upper = (mean + 1.6448536 * spread)[::3] * scale
+    np.testing.assert_allclose(table["upper"], upper.ravel(), atol=1e-5)
+    np.testing.assert_allclose(table["probability_above_zero"], norm.cdf(mean / spread)[::3].ravel(), atol=1e-5)
 
 
 def test_beliefs_are_the_same_gaussian_where_rho_is_not_kept():
