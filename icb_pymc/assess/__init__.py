@@ -10,7 +10,7 @@ Nothing here samples a posterior, except to check a model against its own simula
   `smoothing` (how a curve spreads a sudden change), `example_choices`, `power` (which change could this log have
   shown?), `metrics` (distance from a known truth).
 - When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
-- Compare: `comparison` (leave-one-out), `forecasts` (one step ahead). Average: `averaging` (one belief path from
-  several models), with weights by `stacking`.
+- Compare: `comparison` (leave-one-out), `forecasts` (one step ahead, averaged over `hyperparameter_draws`). Average:
+  `averaging` (one belief path from several models), with weights by evidence or by `stacking`.
 - Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
 """
