@@ -29,14 +29,13 @@ def average(
     traces: Mapping[str, InferenceData] | Sequence[InferenceData],
     *,
     score: str = "evidence",
-    prior: Mapping[str, float] | None = None,
     random_seed: int = 0,
     progressbar: bool = False,
 ) -> InferenceData:
     r"""Average the beliefs of several models of the same decisions, weighted by how well they explain the choices.
 
-    By default the weights are the posterior probabilities of the models: proportional to their prior weights times
-    their evidence, whose logarithm is
+    By default the weights are the posterior probabilities of the models, equal before the choices, with which their
+    log evidence is
 
     .. math:: \log p_m(a_1, \ldots, a_T) = \sum_t \log p_m(a_t \mid a_1, \ldots, a_{t-1})
 
@@ -56,8 +55,6 @@ def average(
         Weigh the models by the evidence of all choices; by one-step-ahead forecasts as in `icb_pymc.compare_ahead`; or
         by leaving out one choice at a time as in `icb_pymc.compare`, whose estimate is often unreliable where beliefs
         move (its `high_k`).
-    prior : mapping of str to float, optional
-        With ``"evidence"``: prior weights of models by name, such as ``{"nb_icb": 3}``; one for each that is not named.
     random_seed : int
         Seed of the order of draws. Same seed, same result.
     progressbar : bool
@@ -68,16 +65,15 @@ def average(
     InferenceData (DataTree on PyMC 6)
         A trace like that of a fit: `belief` at the times that all traces keep, `rho_env` (times alpha too) if all
         models have it, log-likelihoods and choice probabilities if all have them, and the decisions. Its attribute
-        ``averaged`` is JSON: the score, the weight of each model, its sum of scores `elpd` (with ``"evidence"`` the log
-        evidence) and standard error `se`, the
-        `draws` taken per chain, its hyperparameters, its seed and a checksum of its beliefs; ``left_out`` says what
-        not all models have.
+        ``averaged`` is JSON: the score, the weight of each model, its sum of scores `elpd` (by ``"evidence"`` the log
+        evidence) and standard error `se`, the `draws` taken per chain, its hyperparameters, its seed and a checksum of
+        its beliefs; ``left_out`` says what not all models have.
 
     Raises
     ------
     InputError
         If there are fewer than two traces, they are of different decisions or features or keep no time in common, a
-        model has no beliefs, the score cannot be computed, or a prior weight is not positive, of no model, or not used.
+        model has no beliefs, or the score cannot be computed.
 
     See Also
     --------
@@ -107,7 +103,6 @@ def average(
     if score not in SCORES:
         raise InputError(f"score={score!r}: it must be {' or '.join(repr(word) for word in SCORES)}.")
     named = _by_name(traces)
-    log_prior = _log_prior(named, score, prior or {})
     check_same(named)
     _check_same_features(named)
     beliefs = _in_log_odds(named)
@@ -117,7 +112,7 @@ def average(
         # Evidence counts the first forecasts too, which rest on the prior alone.
         scores, rows = ahead_scores(named, start=0 if score == "evidence" else None, progressbar=progressbar)
     pointwise = np.column_stack(list(scores.values()))
-    weights = softmax(log_prior + pointwise.sum(axis=0)) if score == "evidence" else stacking_weights(pointwise)
+    weights = softmax(pointwise.sum(axis=0)) if score == "evidence" else stacking_weights(pointwise)
     shares = _allocate(weights, beliefs, np.random.default_rng(random_seed))
 
     groups, left_out = _mixed_groups(named, beliefs, weights, shares)
@@ -129,7 +124,7 @@ def average(
     shown = [f"{name} ({weight:.0%})" for name, weight in zip(named, weights, strict=True)]
     attrs = {
         "model": f"average of {_listed(shown)}",
-        "averaged": as_json({"score": score, "prior": dict(prior or {}), "models": models}),
+        "averaged": as_json({"score": score, "models": models}),
         "hyperparameters": as_json({"alpha": 1.0}),
         "method": "average",
         "kernel": "none",
@@ -164,18 +159,6 @@ def _by_name(traces: Mapping[str, InferenceData] | Sequence[InferenceData]) -> d
         same = sum(str(other.attrs.get("model", "model")) == model for other in named.values())
         named[f"{model} {same + 1}" if same else model] = trace
     return named
-
-
-def _log_prior(traces: Mapping[str, InferenceData], score: str, prior: Mapping[str, float]) -> np.ndarray:
-    """Logarithms of the prior weights (model,)."""
-    if prior and score != "evidence":
-        raise InputError(f"prior weights count only with score='evidence', not with score={score!r}.")
-    for name, weight in prior.items():
-        if name not in traces:
-            raise InputError(f"prior: there is no model called '{name}'; there are {_listed(list(traces))}.")
-        if not 0 < weight < np.inf:
-            raise InputError(f"prior of '{name}': {weight} is not a positive number.")
-    return np.log([prior.get(name, 1.0) for name in traces])
 
 
 def _check_same_features(traces: Mapping[str, InferenceData]) -> None:

@@ -36,15 +36,6 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "from those before it, or predictions of choices left out one at a time (default: evidence)",
     )
     parser.add_argument(
-        "--prior",
-        type=_name_and_weight,
-        action="append",
-        default=[],
-        metavar="NAME=WEIGHT",
-        help="with --score evidence: how probable this model is before the choices are seen, relative to the others, "
-        "such as nb_icb=3; may be repeated (default: 1 for each)",
-    )
-    parser.add_argument(
         "--model",
         action="append",
         default=[],
@@ -71,13 +62,7 @@ def run(options: argparse.Namespace) -> int:
     traces = named_traces(options.traces)
     for path in options.model:
         register(path)
-    trace = average(
-        traces,
-        score=options.score,
-        prior=dict(options.prior),
-        random_seed=options.seed,
-        progressbar=sys.stderr.isatty(),
-    )
+    trace = average(traces, score=options.score, random_seed=options.seed, progressbar=sys.stderr.isatty())
     write_trace(trace, options.output)
     averaged = json.loads(trace.attrs["averaged"])
     left_out, unconverged = trace.attrs.get("left_out"), trace.attrs.get("unconverged")
@@ -95,14 +80,6 @@ def run(options: argparse.Namespace) -> int:
     say(f"\nwritten to {options.output}: {trace.attrs['chains']} chains of {trace.attrs['draws']} draws, in log-odds")
     say(f"plot it: icb plot weights {options.output} -o weights.png")
     return 0
-
-
-def _name_and_weight(text: str) -> tuple[str, float]:
-    name, equals, weight = text.rpartition("=")
-    try:
-        return name, float(weight if equals else "")
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name and a number, such as nb_icb=3.") from None
 
 
 def _as_table(score: str, models: dict[str, dict[str, Any]]) -> str:

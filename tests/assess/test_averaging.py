@@ -147,8 +147,6 @@ def test_by_default_weights_are_posterior_probabilities(trace, other):
         assert models[name]["elpd"] == pytest.approx(evidence[name])
     odds = models["still"]["weight"] / models["moving"]["weight"]
     assert np.log(odds) == pytest.approx(evidence["still"] - evidence["moving"])
-    models = models_in(average({"still": trace, "moving": other}, prior={"moving": 3.0}))
-    assert models["still"]["weight"] / models["moving"]["weight"] == pytest.approx(odds / 3)
 
 
 def test_forecasts_give_weights_too(trace, other):
@@ -192,12 +190,6 @@ def test_what_cannot_be_averaged_is_refused(trace, other, dated_decisions):
         average([trace])
     with pytest.raises(InputError, match="score='waic'"):
         average([trace, other], score="waic")
-    with pytest.raises(InputError, match="there is no model called 'nb'; there are a and b"):
-        average({"a": trace, "b": other}, prior={"nb": 2.0})
-    with pytest.raises(InputError, match="prior of 'a': -1 is not a positive number"):
-        average({"a": trace, "b": other}, prior={"a": -1})
-    with pytest.raises(InputError, match="count only with score='evidence'"):
-        average({"a": trace, "b": other}, prior={"a": 2.0}, score="loo")
     with pytest.raises(InputError, match="does not estimate 'belief'"):
         average({"a": trace, "b": fit("t_rex", dated_decisions, {"simplex": True})})
 
