@@ -81,7 +81,7 @@ def traces_of(log, seed):
         label: fit(model, log, {"alpha": ALPHA} | given, random_seed=seed, **FIT)
         for label, (model, given) in algorithms.items()
     }
-    return traces | {"average": average({label: traces[label] for label in ("B-ICB", "NB-ICB")})}
+    return traces | {"average": average({label: traces[label] for label in ("B-ICB", "NB-ICB")}, score="ahead")}
 
 
 # %%

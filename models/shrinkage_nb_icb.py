@@ -111,7 +111,8 @@ def shrinkage_nb_icb(
     instead of .055 (known).
 
     How well the date of a jump is known limits how well its size around that date is: with steps of 1 log-odds in
-    1,000 decisions the date is uncertain by some 80 decisions, and a window of 50 holds only a part of the step.
+    1,000 decisions the date is uncertain by some 80 decisions, and a window of 50 holds only a part of the step: 95%
+    intervals of the change from 50 decisions before to 50 after cover in 11 of 20 logs, of 500 in 14 (seeds 0 to 19).
 
     Examples
     --------

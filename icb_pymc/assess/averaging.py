@@ -1,4 +1,4 @@
-"""One belief path from several models: their draws mixed in proportion to stacking weights."""
+"""One belief path from several models: their draws mixed in proportion to how well each explains the choices."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.special import softmax
 
 from icb_pymc import __version__
 from icb_pymc.assess.comparison import ahead_scores, check_same, loo_scores, score_table
@@ -20,20 +21,25 @@ from icb_pymc.io.attributes import as_json
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.posterior import at_kept_times, decisions_in, draws_of
 
-SCORES = ("ahead", "loo")
+SCORES = ("evidence", "ahead", "loo")
 HINDSIGHT = "the weights of the models were chosen by how well they predict these choices"
 
 
 def average(
     traces: Mapping[str, InferenceData] | Sequence[InferenceData],
     *,
-    score: str = "ahead",
+    score: str = "evidence",
     random_seed: int = 0,
     progressbar: bool = False,
 ) -> InferenceData:
-    r"""Average the beliefs of several models of the same decisions, weighted by how well they predict.
+    r"""Average the beliefs of several models of the same decisions, weighted by how well they explain the choices.
 
-    Weights are those of stacking (Yao et al., 2018), the mixture under which the choices are most probable,
+    By default the weights are the posterior probabilities of the models, equal before the choices, with which their
+    log evidence is
+
+    .. math:: \log p_m(a_1, \ldots, a_T) = \sum_t \log p_m(a_t \mid a_1, \ldots, a_{t-1})
+
+    Otherwise they are those of stacking (Yao et al., 2018), the mixture under which the choices are most probable,
 
     .. math:: \operatorname{argmax}_w \sum_t \log \sum_m w_m p_m(a_t \mid \text{others})
 
@@ -45,9 +51,10 @@ def average(
     ----------
     traces : mapping of str to InferenceData, or sequence
         Two fits or more of the same decisions; in a sequence they are called after their models.
-    score : {"ahead", "loo"}
-        Weigh the models by one-step-ahead forecasts as in `icb_pymc.compare_ahead`, or by leaving out one choice at a
-        time as in `icb_pymc.compare`, whose estimate is often unreliable where beliefs move (its `high_k`).
+    score : {"evidence", "ahead", "loo"}
+        Weigh the models by the evidence of all choices; by one-step-ahead forecasts as in `icb_pymc.compare_ahead`; or
+        by leaving out one choice at a time as in `icb_pymc.compare`, whose estimate is often unreliable where beliefs
+        move (its `high_k`).
     random_seed : int
         Seed of the order of draws. Same seed, same result.
     progressbar : bool
@@ -58,9 +65,9 @@ def average(
     InferenceData (DataTree on PyMC 6)
         A trace like that of a fit: `belief` at the times that all traces keep, `rho_env` (times alpha too) if all
         models have it, log-likelihoods and choice probabilities if all have them, and the decisions. Its attribute
-        ``averaged`` is JSON: the score, the weight of each model, its sum of scores `elpd` and standard error `se`, the
-        `draws` taken per chain, its hyperparameters, its seed and a checksum of its beliefs; ``left_out`` says what
-        not all models have.
+        ``averaged`` is JSON: the score, the weight of each model, its sum of scores `elpd` (by ``"evidence"`` the log
+        evidence) and standard error `se`, the `draws` taken per chain, its hyperparameters, its seed and a checksum of
+        its beliefs; ``left_out`` says what not all models have.
 
     Raises
     ------
@@ -99,8 +106,13 @@ def average(
     check_same(named)
     _check_same_features(named)
     beliefs = _in_log_odds(named)
-    scores, rows = ahead_scores(named, progressbar=progressbar) if score == "ahead" else loo_scores(named)
-    weights = stacking_weights(np.column_stack(list(scores.values())))
+    if score == "loo":
+        scores, rows = loo_scores(named)
+    else:
+        # Evidence counts the first forecasts too, which rest on the prior alone.
+        scores, rows = ahead_scores(named, start=0 if score == "evidence" else None, progressbar=progressbar)
+    pointwise = np.column_stack(list(scores.values()))
+    weights = softmax(pointwise.sum(axis=0)) if score == "evidence" else stacking_weights(pointwise)
     shares = _allocate(weights, beliefs, np.random.default_rng(random_seed))
 
     groups, left_out = _mixed_groups(named, beliefs, weights, shares)

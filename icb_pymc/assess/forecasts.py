@@ -2,18 +2,19 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pymc as pm
 import xarray as xr
-from rich.progress import track
 from scipy.special import logsumexp
 
-from icb_pymc.assess.model_requirements import unconstrained
+from icb_pymc.assess.hyperparameter_draws import draw_where_it_counts
 from icb_pymc.assess.trace_models import model_of_trace
 from icb_pymc.catalogue.lookup import find, name_of, settings
+from icb_pymc.declare.graph import Point
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.expectation_propagation import predict_choices
@@ -27,8 +28,8 @@ from icb_pymc.steps.linear_gaussian import LinearGaussianModel, LinearGaussianPa
 
 # Nodes of the average over contrasts where a decision has several alternatives.
 CONTRAST_NODES = 1024
-# Draws of hyperparameters from their prior, and the effective number of them that should be left at the end.
-PRIOR_DRAWS, LEAST_EFFECTIVE = 256, 10
+# The effective number of draws of hyperparameters that should be left at the end.
+LEAST_EFFECTIVE = 10
 
 
 def one_step_ahead(
@@ -45,8 +46,9 @@ def one_step_ahead(
 
     It is log p(a_t | a_1, ..., a_{t-1}) of each decision after the first `start`, for models of linear-Gaussian beliefs
     (NB-ICB, B-ICB, and IRL in folds, under Gaussian priors), by expectation propagation: choices are approximated by
-    Gaussian factors, each made given the others so far, and forecasts add up to the log evidence. Hyperparameters with
-    a prior are averaged over, by draws from the prior weighted by how well each has forecast so far.
+    Gaussian factors, each made given the others so far. Hyperparameters with a prior are averaged over, by draws that
+    stand for the prior, weighted by how well each has forecast so far. (Where they are drawn densely follows from all
+    choices, and their weights make up for it.) With ``start=0``, the sum of the forecasts is the log evidence.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def one_step_ahead(
     -------
     DataArray (time)
         Its attributes have the name of the model and, if there are priors of hyperparameters, the effective number of
-        their draws at the end (``effective_prior_draws``).
+        their draws at the end (``effective_draws``).
 
     Raises
     ------
@@ -79,7 +81,7 @@ def one_step_ahead(
     Warns
     -----
     InputWarning
-        If too few draws of the hyperparameters' prior still count at the end.
+        If too few draws of the hyperparameters still count at the end.
 
     Examples
     --------
@@ -149,11 +151,11 @@ def _log_predictive(
     else:
         scores, effective = _forecast(graph, linear, seed, progressbar)
         if linear.hyperparameters:
-            attrs["effective_prior_draws"] = round(effective, 1)
+            attrs["effective_draws"] = round(effective, 1)
             if effective < LEAST_EFFECTIVE:
                 warnings.warn(
-                    f"only {effective:.1f} of {PRIOR_DRAWS} draws of the hyperparameters' prior still count at the "
-                    "end, so the forecasts are rough; give hyperparameters as numbers, or narrower priors.",
+                    f"draws of the hyperparameters are worth only {effective:.1f} at the end, so the forecasts are "
+                    "rough; give hyperparameters as numbers, or narrower priors.",
                     InputWarning,
                     stacklevel=3,
                 )
@@ -166,21 +168,20 @@ def _forecast(model: pm.Model, linear: LinearGaussianParts, seed: int, progressb
     """Log probabilities of all choices, and how many draws of hyperparameters counted at the end."""
     reader = LinearGaussianModel(model, linear, with_rho=False)
     point = model.initial_point()
-    prior_draws = [point]
-    if linear.hyperparameters:
-        names = [model.rvs_to_values[rv].name for rv in linear.hyperparameters]
-        drawn = pm.draw([unconstrained(model, rv) for rv in linear.hyperparameters], PRIOR_DRAWS, random_seed=seed)
-        prior_draws = [point | dict(zip(names, values, strict=True)) for values in zip(*drawn, strict=True)]
-    nodes: np.ndarray | None = None
-    scores = []
-    for hyperparameters in track(prior_draws, "forecasts", disable=not progressbar, transient=True):
-        _, space = reader.state_space(reader.values(hyperparameters))
-        if nodes is None:
-            nodes = normal_points(CONTRAST_NODES, int(np.diff(space.first).max(initial=1)))
+
+    def scores_at(hyperparameters: Point) -> np.ndarray:
+        _, space = reader.state_space(reader.values(point | hyperparameters))
         log_predictive = np.empty(len(space.first) - 1)
-        predict_choices(space, nodes, log_predictive)
-        scores.append(log_predictive)
-    each = np.array(scores)
-    before = np.cumsum(each, axis=1) - each
-    weights = np.exp(each.sum(axis=1) - logsumexp(each.sum(axis=1)))
-    return logsumexp(before + each, axis=0) - logsumexp(before, axis=0), float(1 / (weights**2).sum())
+        predict_choices(space, _nodes(int(np.diff(space.first).max(initial=1))), log_predictive)
+        return log_predictive
+
+    if not linear.hyperparameters:
+        return scores_at({}), 1.0
+    draws = draw_where_it_counts(model, linear.hyperparameters, scores_at, seed, progressbar)
+    before = np.cumsum(draws.scores, axis=1) - draws.scores + draws.log_weight[:, None]
+    return logsumexp(before + draws.scores, axis=0) - logsumexp(before, axis=0), draws.effective
+
+
+@lru_cache(maxsize=1)
+def _nodes(alternatives: int) -> np.ndarray:
+    return normal_points(CONTRAST_NODES, alternatives)

@@ -141,7 +141,9 @@ def impact(
 
     Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
     features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
-    move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger.
+    move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger; the interval
+    of the change in the trace then misses its size if the windows are short. The size of the step knows the date; it is
+    pulled towards zero too, but less (`docs/identification.md` says how often these intervals are right).
 
     Parameters
     ----------

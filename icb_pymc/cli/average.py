@@ -23,24 +23,25 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         verbs,
         "average",
         "Average fits of the same decisions: one trace in which each model has as many draws as it deserves by how "
-        "well it predicts the choices (stacking). Its weights are in log-odds.",
+        "well it explains the choices. Its weights are in log-odds.",
         "icb average nb_icb.nc b_icb.nc -o average.nc",
     )
     parser.add_argument("traces", nargs="+", help="netCDF files written by `icb fit` for the same decisions")
     parser.add_argument("-o", "--output", default="average.nc", help="trace to write (default: average.nc)")
     parser.add_argument(
         "--score",
-        choices=["ahead", "loo"],
-        default="ahead",
-        help="weigh the models by forecasts of each choice from those before it, or by predictions of choices left out "
-        "one at a time (default: ahead)",
+        choices=["evidence", "ahead", "loo"],
+        default="evidence",
+        help="weigh the models by how probable they make all choices together, or by stacking forecasts of each choice "
+        "from those before it, or predictions of choices left out one at a time (default: evidence)",
     )
     parser.add_argument(
         "--model",
         action="append",
         default=[],
         metavar="FILE",
-        help="with --score ahead: the file of a user-defined model that a trace was fitted with; may be repeated",
+        help="with --score evidence or ahead: the file of a user-defined model that a trace was fitted with; may be "
+        "repeated",
     )
     parser.add_argument(
         "--seed", type=non_negative_integer, default=0, help="seed of the order of the draws (default: 0)"
@@ -52,8 +53,8 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Read the traces, average them, write the result, and print the weights."""
     check_output(options.output, ".nc")
-    if options.model and options.score != "ahead":
-        raise InputError("--model can only be used with --score ahead.")
+    if options.model and options.score == "loo":
+        raise InputError("--model cannot be used with --score loo, which needs no model.")
     from icb_pymc.assess.averaging import average
     from icb_pymc.catalogue.lookup import register
     from icb_pymc.results.traces import write_trace
@@ -86,10 +87,11 @@ def _as_table(score: str, models: dict[str, dict[str, Any]]) -> str:
     import pandas as pd
 
     title = {
-        "ahead": "sum of the log probabilities of each choice given the choices before it",
-        "loo": "expected log probability of choices left out one at a time (PSIS-LOO)",
+        "evidence": "posterior probabilities, draws per chain, and log evidence",
+        "ahead": "stacking weights, draws per chain, and sums of log probabilities of each choice given those before",
+        "loo": "stacking weights, draws per chain, and expected log probabilities of choices left out one at a time",
     }
     columns = ["weight", "draws", "elpd", "se", "elpd_diff", "dse"]
     table = pd.DataFrame.from_dict(models, orient="index")[columns].sort_values("elpd", ascending=False, kind="stable")
     text = table.to_string(float_format="{:.1f}".format, formatters={"weight": "{:.3f}".format})
-    return f"stacking weights, draws per chain, and scores: {title[score]}\n\n{text}"
+    return f"{title[score]}\n\n{text}"

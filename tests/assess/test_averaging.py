@@ -7,6 +7,7 @@ import pytest
 
 from icb_pymc import average, compare, diagnose, fit, impact, share
 from icb_pymc.assess.averaging import _allocate
+from icb_pymc.assess.forecasts import forecasts_of
 from icb_pymc.assess.weights import log_odds_weights
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import from_groups, group, group_names
@@ -139,8 +140,17 @@ def test_same_seed_same_result(averaged, trace, other):
         assert group(again, name).equals(group(averaged, name)), name
 
 
+def test_by_default_weights_are_posterior_probabilities(trace, other):
+    models = models_in(average({"still": trace, "moving": other}))
+    evidence = {name: float(forecasts_of(each, start=0).sum()) for name, each in (("still", trace), ("moving", other))}
+    for name in models:
+        assert models[name]["elpd"] == pytest.approx(evidence[name])
+    odds = models["still"]["weight"] / models["moving"]["weight"]
+    assert np.log(odds) == pytest.approx(evidence["still"] - evidence["moving"])
+
+
 def test_forecasts_give_weights_too(trace, other):
-    result = average({"still": trace, "moving": other})
+    result = average({"still": trace, "moving": other}, score="ahead")
     assert json.loads(result.attrs["averaged"])["score"] == "ahead"
     assert 0 < models_in(result)["still"]["probability"] < 1
 

@@ -25,13 +25,13 @@ def path(folder, name="average"):
     return str(folder / f"{name}.nc")
 
 
-@pytest.mark.parametrize("score", ["ahead", "loo"])
+@pytest.mark.parametrize("score", ["evidence", "ahead", "loo"])
 def test_weights_and_scores_are_printed(folder, tmp_path, capsys, score):
     output = path(tmp_path)
     arguments = ["average", path(folder, "still"), path(folder, "moving"), "--score", score, "-o", output]
     assert main(arguments) == 0
     said = capsys.readouterr().out
-    assert "stacking weights" in said
+    assert ("posterior probabilities" if score == "evidence" else "stacking weights") in said
     assert f"written to {output}: 2 chains of 120 draws" in said
     assert "NaN" not in said
     assert main([*arguments, "--json"]) == 0
@@ -89,7 +89,7 @@ def test_a_shared_average_still_says_what_it_is(folder, tmp_path):
         (["still", "short"], "different decisions: their times differ"),
         (["still", "nowhere"], "there is no such file"),
         (["still", "average"], "cannot forecast: give the traces of its models"),
-        (["still", "moving", "--score", "loo", "--model", "m.py"], "--model can only be used with --score ahead"),
+        (["still", "moving", "--score", "loo", "--model", "m.py"], "--model cannot be used with --score loo"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence_and_nothing_is_written(arguments, sentence, folder, tmp_path, capsys):

@@ -40,7 +40,7 @@ def test_every_verb_tells_the_same_weight_per_euro(fitted, capsys, monkeypatch):
     assert 5e-5 < first < 2e-4
     (row,) = [line for line in printed.splitlines() if line.startswith("income")]
     assert float(row.split()[1]) == pytest.approx(first, rel=0.01)
-    assert "(a single estimate)" in printed
+    assert "(the most probable value)" in printed
 
     assert main(["table", trace, "--unit", "user", "-o", str(fitted / "weights.csv")]) == 0
     told = pd.read_csv(fitted / "weights.csv").query("feature == 'income'")["weight"]
