@@ -12,8 +12,9 @@ from typing import Any
 from icb_pymc.errors import InputError
 from icb_pymc.io.files import replacing
 from icb_pymc.io.plain_json import as_json_text
+from icb_pymc.io.text import visible
 from icb_pymc.reports.findings import Findings, find
-from icb_pymc.reports.names import as_markdown
+from icb_pymc.reports.names import END, ISOLATE, as_markdown
 from icb_pymc.reports.numbers import numbers_of
 from icb_pymc.reports.page import parts_of
 from icb_pymc.reports.parts import Names
@@ -53,12 +54,15 @@ class Report:
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
         parts = self._parts(lambda text: text)
         # The style is ours, and contains nothing from the trace.
-        return environment.get_template("report.html").render(parts, style=Markup(style), policy=policy)
+        page = environment.get_template("report.html").render(parts, style=Markup(style), policy=policy)
+        return _without_control(page)
 
     @cached_property
     def markdown(self) -> str:
         """The same without charts, as Markdown."""
-        return _environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
+        return _without_control(
+            _environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
+        )
 
     @cached_property
     def json(self) -> str:
@@ -207,6 +211,11 @@ def _options(
     for moment in examples or ():
         words += ["--example", str(moment)]
     return [*words, "--quick"] if quick else words
+
+
+def _without_control(page: str) -> str:
+    """A page in which nothing cannot be seen, whatever text of a trace it contains, but line ends and our own marks."""
+    return visible(page, kept=f"\n\t{ISOLATE}{END}")
 
 
 def _environment(autoescape: bool) -> Any:
