@@ -100,7 +100,7 @@ def standardise_together(logs: Mapping[str, xr.Dataset], *, binary: bool = False
     >>> from icb_pymc.data.standardisation import standardise_together
     >>> logs = {name: icb_pymc.from_arrays([[[size], [0.0]]], [0]) for name, size in (("a", 2.0), ("b", 4.0))}
     >>> [float(log["feature_scale"][0].round(3)) for log in standardise_together(logs).values()]
-    [1.581, 1.581]
+    [2.236, 2.236]
     """
     first, *_ = logs.values()
     for name, log in logs.items():

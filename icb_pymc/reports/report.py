@@ -9,8 +9,9 @@ from typing import Any
 
 from icb_pymc.io.files import replacing
 from icb_pymc.io.plain_json import as_json_text
+from icb_pymc.io.text import visible
 from icb_pymc.reports.findings import Findings, find
-from icb_pymc.reports.names import as_markdown
+from icb_pymc.reports.names import END, ISOLATE, as_markdown
 from icb_pymc.reports.numbers import numbers_of
 from icb_pymc.reports.page import parts_of
 from icb_pymc.reports.page_file import environment, form_of, locked_style
@@ -43,12 +44,15 @@ class Report:
         """One page that needs no network, no server and no JavaScript."""
         style, policy = locked_style()
         parts = self._parts(lambda text: text)
-        return environment(autoescape=True).get_template("report.html").render(parts, style=style, policy=policy)
+        page = environment(autoescape=True).get_template("report.html").render(parts, style=style, policy=policy)
+        return _without_control(page)
 
     @cached_property
     def markdown(self) -> str:
         """The same without charts, as Markdown."""
-        return environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
+        return _without_control(
+            environment(autoescape=False).get_template("report.md").render(self._parts(as_markdown))
+        )
 
     @cached_property
     def json(self) -> str:
@@ -194,3 +198,8 @@ def _options(
     for moment in examples or ():
         words += ["--example", str(moment)]
     return [*words, "--quick"] if quick else words
+
+
+def _without_control(page: str) -> str:
+    """A page in which nothing cannot be seen, whatever text of a trace it contains, but line ends and our own marks."""
+    return visible(page, kept=f"\n\t{ISOLATE}{END}")

@@ -13,8 +13,10 @@ from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import check_kinds
 from icb_pymc.results.inference_data import InferenceData, group
 
-WORDS = ("model", "method", "kernel", "approximation", "preset", "sampler", "icb_pymc", "model_digest", "hindsight")
-WORDS += ("left_out", "unconverged", "shared")
+WORDS = (
+    *("model", "method", "kernel", "approximation", "preset", "sampler", "icb_pymc"),
+    *("model_digest", "hindsight", "left_out", "unconverged", "shared"),
+)
 NUMBERS = ("seed", "interrupted", "draws", "chains", "tune", "seconds", "drawing_seconds", "log_evidence")
 LIKELIHOOD_DIMS, PROBABILITY_DIMS = ("chain", "draw", "time"), ("time", "action")
 # Probabilities may be rounded where they are stored.
