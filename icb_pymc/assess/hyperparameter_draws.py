@@ -1,7 +1,7 @@
 """Draws of hyperparameters to average over: from their prior, and from where the choices say that they are."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -90,7 +90,8 @@ def draw_where_it_counts(
     scores = scores_of(draws)
     log_prior = np.array([log_density(at(vector)) for vector in draws])
     # Log-densities of all draws under each proposal, in rows.
-    proposals, densities = [], log_prior[None]
+    proposals: list[Any] = []
+    densities = log_prior[None]
     for _ in range(MOST_ROUNDS + 1):
         log_weight = log_prior - logsumexp(densities, axis=0)
         log_weight -= logsumexp(log_weight)
