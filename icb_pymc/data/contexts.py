@@ -96,8 +96,12 @@ def _with_placeholder(table: pd.DataFrame, columns: Columns, label: str) -> tupl
     decision = columns.decision or next((word for word in DECISION_NAMES if word in table.columns), None)
     is_long = decision in table.columns and table[decision].duplicated().any()
     if columns.form == LONG or (columns.form is None and is_long):
-        if decision is None:
-            raise InputError(f"{label}: say which rows belong to one decision (--decision).")
+        if decision not in table.columns:
+            raise InputError(
+                f"{label}: there is no column '{decision or 'decision'}'; the columns are "
+                f"{', '.join(map(str, table.columns))}: name the one that says which rows belong to one decision "
+                "(--decision)."
+            )
         # Each decision's first candidate, of those that are available.
         available = next((word for word in (columns.available, "available", "avail", "av") if word in table), None)
         is_open = np.ones(len(table), bool) if available is None else (table[available].astype(str).str.strip() != "0")

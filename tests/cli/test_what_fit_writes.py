@@ -106,7 +106,7 @@ def run(examples):
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_verb_reads_what_fit_writes(tmp_path, capsys):
-    run(3)(folder=tmp_path, capsys=capsys)
+    run(2)(folder=tmp_path, capsys=capsys)
 
 
 @pytest.mark.slow

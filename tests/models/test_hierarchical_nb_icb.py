@@ -7,7 +7,7 @@ from helpers.agreement import standard_error, z_scores
 from helpers.arrivals import make_arrivals
 from helpers.dense_walks import dense_covariance
 
-from icb_pymc import fit, from_arrays, read_trace, simulate, write_trace
+from icb_pymc import fit, read_trace, simulate, write_trace
 from icb_pymc.assess.forecasts import one_step_ahead
 from icb_pymc.data.deciders import decisions_by, with_agents
 from icb_pymc.data.decisions import own_moments
@@ -284,21 +284,3 @@ def test_simulated_decisions_contain_the_trend_and_the_deviations(decisions, kin
     shown = drawn["true_deviation"].values[DECIDER] if dims else drawn["true_deviation"].values
     np.testing.assert_allclose(drawn["true_belief"], drawn["true_trend"].values + shown)
     np.testing.assert_array_equal(drawn["decider"], decisions["decider"])
-
-
-@pytest.mark.slow
-def test_jumps_between_sessions_have_the_posterior_that_nuts_finds():
-    rng = np.random.default_rng(0)
-    context = rng.normal(size=(24, 2, 1))
-    # Ada's weight turns round between her two sessions.
-    weight = np.where(np.arange(24) % 2, 1.0, np.where(np.arange(24) < 12, 4.0, -4.0))
-    chosen = (weight[:, None] * context[:, :, 0] + rng.gumbel(size=(24, 2))).argmax(axis=1)
-    decisions = from_arrays(context, chosen, agent=["Ada", "Bo"] * 12, session=np.repeat([1, 2], 12))
-    options = {"random_seed": 1, "progressbar": False, "chains": 2}
-    engine = fit("hierarchical_nb_icb", decisions, draws=2000, tune=500, **options)
-    nuts = fit("hierarchical_nb_icb", decisions, kernel="nuts", draws=600, tune=600, **options)
-    for name in ("session_movement", "total_movement"):
-        log_of_both = [np.log(group(trace, "posterior")[name].values) for trace in (engine, nuts)]
-        errors = [standard_error(draws[..., None]) for draws in log_of_both]
-        difference = log_of_both[0].mean() - log_of_both[1].mean()
-        assert abs(difference) < 4.5 * float(np.hypot(*errors)) + 0.02, (name, difference, errors)

@@ -108,6 +108,7 @@ def test_the_command_takes_tables_of_every_form_with_and_without_choices(table, 
     [
         (["--contexts", "{path}", "--steps", "5"], "--steps is for simulated transplants"),
         (["--contexts", "{path}", "--features", "contrast + lag(choice)"], "need a column of choices"),
+        (["--contexts", "{path}", "--decision", "trip"], "there is no column 'trip'"),
         (["--contexts", "{path}", "--wide"], "say what the alternatives are"),
         (["--trials"], "options of a table are for --contexts"),
     ],
