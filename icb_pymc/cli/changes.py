@@ -29,7 +29,12 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("log", help="decisions (netCDF, or a table as CSV or Parquet), or a trace written by `icb fit`")
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
     add_json(parser)
-    parser.add_argument("--seed", type=non_negative_integer, help="of the draws of weights; dates do not depend on it")
+    parser.add_argument(
+        "--seed",
+        type=non_negative_integer,
+        default=0,
+        help="of the draws of weights; dates do not depend on it (default: 0)",
+    )
     parser.add_argument(
         "--expected", type=float, default=1.0, metavar="N", help="changes expected a priori (default: 1)"
     )
