@@ -23,6 +23,7 @@ from icb_pymc.declare import (
     session_jumps,
     specify,
     walk_over_sessions,
+    with_lapses,
 )
 from icb_pymc.declare.priors import is_zero
 
@@ -41,6 +42,7 @@ def nb_icb(
     session_movement: Any = None,
     session_covariance: Any = None,
     mean_reward: Callable[[TensorVariable, TensorVariable], TensorVariable] | None = None,
+    lapse: Any = 0.0,
 ) -> pm.Model:
     """beta_t ~ N(beta_{t-1}, Sigma_B), rho_t ~ N(beta_t, Sigma_P), a_t ~ softmax(alpha <rho_t, x_t[a]>).
 
@@ -82,6 +84,9 @@ def nb_icb(
     mean_reward : callable, optional
         ``mean_reward(rho, context)`` (time, action) instead of <rho, x>, for rewards that are not linear. If they are
         linear in other features, `icb_pymc.map_features` of the decisions is faster.
+    lapse : number or distribution
+        Probability that a choice is made at random, whatever the candidates are: p(a) = (1 - lapse) softmax(...)[a] +
+        lapse / number of available candidates. A number from 0 to less than 1, or a prior like ``pm.Beta.dist(1, 20)``.
 
     Returns
     -------
@@ -127,6 +132,8 @@ def nb_icb(
             utility = linear_utility(rho, model["context"], alpha)
         else:
             utility = alpha * mean_reward(rho, model["context"])
+        if not is_zero(lapse):
+            utility = with_lapses(hyperparameter("lapse", lapse))(utility, model["available"])
         choose(utility)
     return model
 

@@ -10,6 +10,8 @@ from icb_pymc.errors import InputError
 
 # Hyperparameters that are called so, or whose names end so, are scales or variances in every model.
 NEVER_NEGATIVE = ("alpha", "sigma", "strength", "covariance", "scale", "movement")
+# Hyperparameters that are probabilities in every model, and less than one.
+PROBABILITIES = ("lapse",)
 
 
 def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
@@ -19,7 +21,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     ----------
     name : str
     value : object
-        Numbers and arrays are checked; distributions, tensors, functions and text are left to the model.
+        Numbers and arrays are checked, and the distribution of a probability; other distributions, tensors, functions
+        and text are left to the model.
     parameter : inspect.Parameter
         The hyperparameter in the signature of the model.
 
@@ -27,7 +30,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     ------
     InputError
         If the value is missing, true or false where a number is expected, not finite or too large, if a scale or a
-        variance is negative, or if a matrix called a covariance is not symmetric and positive semi-definite.
+        variance is negative, if a probability is not one, or if a matrix called a covariance is not symmetric and
+        positive semi-definite.
 
     Examples
     --------
@@ -37,6 +41,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     Traceback (most recent call last):
     icb_pymc.errors.InputError: alpha=nan: give a finite number.
     """
+    if name in PROBABILITIES and hasattr(value, "owner"):
+        _check_prior_of_probability(name, value)
     is_number = isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool)
     is_missing = value is None and "None" not in inspect.formatannotation(parameter.annotation)
     if is_number and (is_missing or isinstance(value, (bool, np.bool_))):
@@ -44,7 +50,8 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)):
         return
     array = np.asarray(value)
-    if array.ndim and (name == "alpha" or parameter.annotation in (int, float, "int", "float")):
+    is_single = name in ("alpha", *PROBABILITIES) or parameter.annotation in (int, float, "int", "float")
+    if array.ndim and is_single:
         raise InputError(f"{name}={_shown(value)}: give one number; the model takes no list here.")
     if array.dtype.kind not in "fiu":
         return
@@ -52,12 +59,29 @@ def check_value(name: str, value: Any, parameter: inspect.Parameter) -> None:
         raise InputError(f"{name}={_shown(value)}: give a finite number.")
     if (np.abs(array) > LARGEST).any():
         raise InputError(f"{name}={_shown(value)} is too large to compute with: give less than {LARGEST:g}.")
+    if name in PROBABILITIES and not 0 <= array < 1:
+        raise InputError(f"{name}={_shown(value)}: it is a probability; give a number from 0 to less than 1.")
     if name.rpartition("_")[2] not in NEVER_NEGATIVE:
         return
     if array.ndim < 2 and (array < 0).any():
         raise InputError(f"{name}={_shown(value)}: it cannot be negative.")
     if array.ndim == 2:
         _check_matrix(name, array.astype(float))
+
+
+def _check_prior_of_probability(name: str, value: Any) -> None:
+    import pymc as pm
+    from pymc.pytensorf import compile as compile_graph
+
+    try:
+        outside = compile_graph([], [pm.logp(value, number) for number in (-0.5, 1.5)], mode="FAST_COMPILE")()
+    except NotImplementedError:
+        # An expression of variables of the model.
+        outside = []
+    if value.type.ndim or np.isfinite(outside).any():
+        raise InputError(
+            f"{name}: it is one probability; give a prior like Beta(1, 20), without values outside 0 to 1."
+        )
 
 
 def _check_matrix(name: str, matrix: np.ndarray) -> None:

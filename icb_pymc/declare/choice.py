@@ -123,8 +123,15 @@ class SoftmaxChoice(Discrete):
         return pt.where(inside, log_probability, -np.inf)
 
 
+class LapsingChoice(OpFromGraph):
+    """The graph of `with_lapses` as one op of utility, availability and rate, so that steps recognise it."""
+
+
 def with_lapses(rate: Any) -> Callable[[TensorVariable, TensorVariable], TensorVariable]:
-    """A choice rule for `learn`: with probability `rate` uniform over the available candidates, otherwise softmax.
+    """A choice rule: with probability `rate` uniform over the available candidates, otherwise softmax.
+
+    It is for the `rule` of `learn`, or makes the argument of `choose` from utilities: the softmax of the logarithms of
+    probabilities that add up to one is these probabilities.
 
     Parameters
     ----------
@@ -148,11 +155,14 @@ def with_lapses(rate: Any) -> Callable[[TensorVariable, TensorVariable], TensorV
     """
 
     def rule(utility: TensorVariable, available: TensorVariable) -> TensorVariable:
+        inputs = [pt.as_tensor(utility), pt.as_tensor(available), pt.as_tensor(rate, dtype="float64")]
+        utility, available, lapse = dummies = [value.type() for value in inputs]
         masked = mask_utility(utility, available)
         probability = pt.exp(masked - pt.logsumexp(masked, axis=-1, keepdims=True))
         uniform = pt.cast(available, "float64") / pt.cast(available, "float64").sum(axis=-1, keepdims=True)
         # Unavailable candidates get log 1, since the gradient of log 0 is not finite; the choice masks them.
-        return pt.log(pt.where(pt.cast(available, "bool"), (1 - rate) * probability + rate * uniform, 1.0))
+        mixed = pt.log(pt.where(pt.cast(available, "bool"), (1 - lapse) * probability + lapse * uniform, 1.0))
+        return LapsingChoice(dummies, [mixed], inline=True)(*inputs)
 
     return rule
 

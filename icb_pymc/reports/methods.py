@@ -37,6 +37,7 @@ BIBTEX = """@inproceedings{huyuk2022inverse,
 # Hyperparameters in words.
 HYPERPARAMETERS = {
     "alpha": "Inverse temperature α: how consistently the best candidate is chosen",
+    "lapse": "Probability of a lapse: a choice made at random, whatever the candidates are",
     "start_mean": "Mean of the first weights",
     "start_covariance": "Variance of the first weights",
     "start_scale": "Scale of the first weights, in log-odds per typical difference",

@@ -7,6 +7,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
+from icb_pymc.catalogue.hyperparameter_values import PROBABILITIES
 from icb_pymc.catalogue.lookup import check_names, name_of, settings
 from icb_pymc.declare.graph import children
 from icb_pymc.declare.spec import Declare
@@ -136,6 +137,8 @@ def _not_learnable(declare: Declare, name: str) -> InputError:
 
 
 def _prior(name: str, value: Any) -> Any:
+    if name in PROBABILITIES:
+        raise InputError(f"learn {name}: it is a probability; give it a prior instead, like {name}=Beta(1, 20).")
     if isinstance(value, bool) or not isinstance(value, (int, float, list, tuple, np.ndarray)):
         raise InputError(f"learn {name}: its value is not a number, so no prior can be put around it.")
     array = np.asarray(value, dtype=float)

@@ -4,7 +4,7 @@ import pytensor.tensor as pt
 import pytest
 from scipy.special import log_softmax
 
-from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility, with_lapses
 
 UTILITY = np.array([[1.0, -2.0, 300.0], [0.5, 0.5, 0.5]])
 AVAILABLE = np.array([[True, True, False], [True, True, True]])
@@ -36,3 +36,16 @@ def test_the_gradient_of_a_masked_choice_is_finite_and_the_one_of_the_softmax():
     gradient = pt.grad(logp, weights).eval({weights: np.array([0.3, -0.1])})
     probability = np.exp(log_softmax(2.0 * context[:2] @ [0.3, -0.1]))
     np.testing.assert_allclose(gradient, 2.0 * (context[0] - probability @ context[:2]))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2, 0.9])
+def test_with_lapses_some_choices_are_made_at_random(rate):
+    """The dense formula, in a decision with a slot that holds no candidate too."""
+    softmax = np.where(AVAILABLE, np.exp(log_softmax(np.where(AVAILABLE, UTILITY, -np.inf), axis=1)), 0.0)
+    expected = (1 - rate) * softmax + rate * AVAILABLE / AVAILABLE.sum(axis=1, keepdims=True)
+    choice = SoftmaxChoice.dist(with_lapses(rate)(pt.as_tensor(UTILITY), pt.as_tensor(AVAILABLE)), AVAILABLE)
+    probability = [np.exp(pm.logp(choice, np.full(2, slot)).eval()) for slot in range(3)]
+    np.testing.assert_allclose(np.transpose(probability), expected, atol=1e-15)
+    draws = pm.draw(choice, draws=4000, random_seed=1)
+    share = np.array([(draws == slot).mean(axis=0) for slot in range(3)]).T
+    assert (np.abs(share - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-12).all()
