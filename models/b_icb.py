@@ -144,6 +144,9 @@ def em_settings(decisions: xr.Dataset, hyperparameters: dict[str, Any], *, as_pu
     scale, information = given.pop("rho_env_scale", None), given.pop("information", None)
     if not isinstance(given.get("sigma"), (int, float)):
         raise InputError("EM does not estimate 'sigma': set it to a number, or use preset 'paper'.")
+    for name in ("alpha", "sigma"):
+        if not (isinstance(given[name], (int, float)) and given[name] > 0):
+            raise InputError(f"{name}={given[name]}: EM needs a positive number.")
     given["information"] = mean_square(decisions) if information is None else information
     if as_published:
         return given | {"least_squares": True, "as_printed": True}

@@ -12,6 +12,7 @@ from rich.progress import track
 from scipy.special import gammaln
 
 from icb_pymc.data.decisions import validate
+from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.folds import check_prior, checked_count, contrasts_of, prior_moments
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.segment_scores import evidence_of_segments, likelihood_of_segments
@@ -149,20 +150,67 @@ def score_segments(
     except (TypeError, ValueError) as error:
         raise InputError("change points are computed before sampling: give alpha and the prior as numbers.") from error
     contrasts = contrasts_of(decisions, sharpness)
-    precision = np.zeros((features, features)) if prior == "flat" else np.linalg.inv(covariance)
+    # Weights in units of their prior standard deviations, so that features of 1e-8 and of 1e8 go together.
+    unit = np.ones(features) if prior == "flat" else _deviations(covariance, decisions)
+    precision = np.zeros((features, features)) if prior == "flat" else _inverse(covariance / np.outer(unit, unit))
     if score == "likelihood":
+        if sharpness == 0:
+            raise InputError("alpha=0: choices that are uniform have no change points; give a positive alpha.")
         rng = np.random.Generator(np.random.SFC64(int(score_seed)))
         walk = (PAPER_SCALE / sharpness, 10_000, 1_000, 10)
-        scores = likelihood_of_segments(contrast_columns(contrasts), boundaries, mean, precision, *walk, rng)
+        columns = contrast_columns(contrasts)
+        scores = likelihood_of_segments(columns, boundaries, mean, precision / np.outer(unit, unit), *walk, rng)
+        if np.isnan(scores).any():
+            raise InputError(
+                f"{_largest(decisions)}, so large that the random walk of score 'likelihood' never leaves its start: "
+                "standardise the features, or use score 'evidence'."
+            )
     elif score == "evidence":
         if prior == "flat":
             raise InputError(
                 "evidence is not defined under a flat prior: use the default prior, or score 'likelihood'."
             )
-        scores = evidence_of_segments(contrasts, boundaries, mean, precision, _progress(len(boundaries) - 1, size))
+        scaled = contrasts._replace(values=contrasts.values * unit)
+        progress = _progress(len(boundaries) - 1, size)
+        try:
+            scores = evidence_of_segments(scaled, boundaries, mean / unit, precision, progress)
+        except np.linalg.LinAlgError:
+            scores = np.full((1, 1), np.nan)
+        if np.isnan(scores).any():
+            raise InputError(
+                f"{_largest(decisions, sharpness * unit)} times alpha and the standard deviation of its weight, too "
+                "large to compute evidence with: standardise the features, or give a smaller alpha or prior_covariance."
+            )
     else:
         raise InputError(f"score={score!r}: it must be {' or '.join(repr(word) for word in SCORES)}.")
     return SegmentTable(scores, boundaries, score)
+
+
+def _deviations(covariance: np.ndarray, decisions: xr.Dataset) -> np.ndarray:
+    """Standard deviations (feature,) of weights a priori; raises InputError if one is zero or infinite."""
+    variance = np.diag(covariance)
+    bad = ~((variance > 0) & np.isfinite(variance))
+    if bad.any():
+        name, value = decisions["feature"].values[bad][0], variance[bad][0]
+        raise InputError(
+            f"the prior variance of the weight of '{name}' is {value:g}, so that segments cannot be scored: give a "
+            "positive alpha, and a prior_covariance that is positive and finite, or leave it out."
+        )
+    return np.sqrt(variance)
+
+
+def _inverse(correlation: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(correlation)
+    except np.linalg.LinAlgError:
+        raise InputError("prior_covariance is singular: segments are scored only under one that is not.") from None
+
+
+def _largest(decisions: xr.Dataset, factor: np.ndarray | float = 1.0) -> str:
+    """The beginning of a sentence: which feature has the largest differences between candidates, and how large."""
+    size = contrast_spread(decisions) * factor * np.ones(decisions.sizes["feature"])
+    largest = int(np.argmax(size))
+    return f"feature '{decisions['feature'].values[largest]}' differs between candidates by {size[largest]:.3g}"
 
 
 def _progress(blocks: int, size: int) -> Any:

@@ -19,6 +19,8 @@ from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 
 PRIORS = ("gaussian", "flat")
+# How many folds there are by default: as few as a short log has decisions.
+AT_MOST_FIVE = "at most 5"
 
 
 def one_fold(steps: int) -> np.ndarray:
@@ -34,7 +36,9 @@ def equal_folds(steps: int, folds: Any) -> np.ndarray:
 
 
 def checked_count(name: str, value: Any, most: int, of_what: str) -> int:
-    """A hyperparameter that is a whole number from 1 to `most`; raises InputError if it is not."""
+    """A hyperparameter that is a whole number from 1 to `most`, or the default; raises InputError if it is not."""
+    if isinstance(value, str) and value == AT_MOST_FIVE:
+        return min(5, most)
     if not isinstance(value, (int, float, np.integer)) or not (float(value).is_integer() and 1 <= value <= most):
         raise InputError(f"{name}={value}: give a whole number from 1 to {most}, the number of {of_what}.")
     return int(value)

@@ -20,6 +20,8 @@ from icb_pymc.sample.outcome import Outcome
 EM_TUNE = 1000
 # The published code learns log s = 20 theta, so that a step of RMSprop moves it twenty times as far.
 LOG_STRENGTH_SCALE = 20.0
+# Features may be this many times the roots of m_i: an observed reward then takes twice as many digits off a variance.
+LARGEST_FEATURE = 1e6
 # The published alpha: steps of rho_env are as large in log-odds for any other.
 PUBLISHED_ALPHA = 20.0
 
@@ -131,6 +133,7 @@ def expectation_maximisation(
     validate(decisions)
     # Features are scaled by the roots of m_i and weights by their inverse, so that Sigma_1 is a multiple of I.
     root = np.sqrt(information * np.ones(decisions.sizes["feature"]))
+    _check_scales(decisions, root)
     context = np.ascontiguousarray(decisions["context"].values / root)
     chosen = decisions["chosen"].values
     taken = np.ascontiguousarray(context[np.arange(len(chosen)), chosen])
@@ -146,6 +149,11 @@ def expectation_maximisation(
     nothing = np.empty((0, *taken.shape))
     for i in track(range(iterations), "EM", disable=not progressbar, transient=True):
         strength = np.exp(LOG_STRENGTH_SCALE * theta)
+        if not (np.isfinite(rho_env).all() and 0 < strength < np.inf):
+            raise InputError(
+                f"EM diverged in iteration {i}: standardise the features, give another alpha or sigma, or use method "
+                "'mcmc'."
+            )
         beliefs = covariance_path(sigma**2 / strength * np.eye(features), taken, sigma)
         gains = reward_gains(beliefs.covariance, taken, sigma)
         rho = np.tile(first_mean, (len(taken), 1))
@@ -164,3 +172,16 @@ def expectation_maximisation(
         log_slope -= (strength / strength_scale) ** 2
         theta += float(ascent_of_theta.step(LOG_STRENGTH_SCALE * log_slope))
     return path._replace(belief=kept / root)
+
+
+def _check_scales(decisions: xr.Dataset, root: np.ndarray) -> None:
+    """Raise InputError where Sigma_1 = sigma^2 / s diag(1 / m_i) is so wide for a feature that rounding decides."""
+    size = np.abs(decisions["context"].values).max(axis=(0, 1))
+    too_large = size > LARGEST_FEATURE * root
+    if too_large.any():
+        feature = int(np.argmax(too_large))
+        raise InputError(
+            f"feature '{decisions['feature'].values[feature]}' is as large as {size[feature]:.3g}, too large for EM "
+            f"with information={root[feature] ** 2:g}: standardise the features, or set information to their mean "
+            "squares."
+        )

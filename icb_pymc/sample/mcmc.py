@@ -23,8 +23,8 @@ from icb_pymc.steps.sweep import Sweep
 TUNE = {"engine": 500, "gibbs": 1000, "paper": 1000, "nuts": 1000, "nutpie": 1000}
 OWN_TUNE = 1000
 SWEEPS = {"gibbs": 10, "paper": 10}
-# What PyMC says if it is interrupted in the first draws.
-NO_DRAWS = "Not enough samples to build a trace"
+# What PyMC says if it is interrupted in the first draws, or before.
+NO_DRAWS = ("Not enough samples to build a trace", "No traces to slice")
 # With fewer weights than this a draw of the engine takes a millisecond or two.
 QUICK = 20_000
 
@@ -110,7 +110,7 @@ def _explained(model: pm.Model) -> Iterator[None]:
         ) from error
     except ValueError as error:
         # Interrupted before any chain has made the draws that a trace needs.
-        if NO_DRAWS in str(error):
+        if any(words in str(error) for words in NO_DRAWS):
             raise KeyboardInterrupt from None
         raise
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.change_points import SegmentTable, score_segments
-from icb_pymc.declare.folds import declare_folds, fold_weights, warn_of_improper_folds
+from icb_pymc.declare.folds import AT_MOST_FIVE, declare_folds, fold_weights, warn_of_improper_folds
 from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
 
@@ -18,7 +18,7 @@ HINDSIGHT = "its change points are computed from all choices, including later on
 def cp_irl(
     decisions: xr.Dataset,
     *,
-    segments: int | None = 5,
+    segments: int | str | None = AT_MOST_FIVE,
     length: Any = None,
     alpha: Any = 1.0,
     prior: str = "gaussian",
@@ -38,7 +38,7 @@ def cp_irl(
     decisions : Dataset
         Decisions with `chosen`; with a `table` also arrivals to simulate.
     segments : int or None
-        M; if None, the number with the highest evidence.
+        M; if None, the number with the highest evidence. By default 5, or fewer in a log of fewer sub-trajectories.
     length : int, optional
         Number of decisions in a sub-trajectory; change points lie at the ends of sub-trajectories. By default 10, or in
         a log of more than 2,000 decisions so many that there are 200 sub-trajectories.

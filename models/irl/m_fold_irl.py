@@ -6,14 +6,14 @@ import pymc as pm
 import xarray as xr
 
 from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
-from icb_pymc.declare.folds import declare_folds, equal_folds, fold_weights, warn_of_improper_folds
+from icb_pymc.declare.folds import AT_MOST_FIVE, declare_folds, equal_folds, fold_weights, warn_of_improper_folds
 from icb_pymc.declare.spec import RANDOM_WALK
 
 
 def m_fold_irl(
     decisions: xr.Dataset,
     *,
-    folds: Any = 5,
+    folds: Any = AT_MOST_FIVE,
     alpha: Any = 1.0,
     prior: str = "gaussian",
     prior_mean: Any = None,
@@ -26,7 +26,7 @@ def m_fold_irl(
     decisions : Dataset
         Decisions, or arrivals to simulate.
     folds : int
-        M, from 1 (B-IRL) to T (all beliefs independent of each other).
+        M, from 1 (B-IRL) to T (all beliefs independent of each other). By default 5, or T in a shorter log.
     alpha : number
         Inverse temperature of the softmax; it may be a distribution.
     prior : {"gaussian", "flat"}

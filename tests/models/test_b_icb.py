@@ -202,6 +202,34 @@ def test_em_refuses_settings_that_it_estimates_itself_and_other_models(decisions
         fit("nb_icb", decisions, method="em")
 
 
+FEW = {"method": "em", "iterations": 3, "draws": 5, "tune": 5, "seed": 0, "progressbar": False}
+
+
+def test_em_gives_the_same_in_any_units_of_the_features(decisions):
+    scale = np.array([1e8, 1e-8, 1.0])
+    scaled = decisions.assign(context=decisions["context"] * scale)
+    one, other = (group(fit("b_icb", log, {"sigma": 1.0}, **FEW), "posterior") for log in (decisions, scaled))
+    for name in ("rho_env", "belief"):
+        np.testing.assert_allclose(other[name] * scale, one[name], rtol=1e-6)
+    np.testing.assert_allclose(other["strength"], one["strength"], rtol=1e-6)
+
+
+def test_em_refuses_features_too_large_for_its_first_belief_by_name(decisions):
+    scaled = decisions.assign(context=decisions["context"] * np.array([1.0, 1e8, 1.0]))
+    name = str(decisions["feature"].values[1])
+    with pytest.raises(InputError, match=f"feature '{name}' is as large as .*e.08, too large for EM with inf"):
+        fit("b_icb", scaled, preset="paper", **FEW)
+    for given, sentence in (({"alpha": 0.0}, "alpha=0.0: EM needs a positive"), ({"sigma": 0.0}, "sigma=0.0: EM nee")):
+        with pytest.raises(InputError, match=sentence):
+            fit("b_icb", decisions, {"sigma": 1.0} | given, **FEW)
+
+
+def test_em_that_diverges_says_so(decisions, monkeypatch):
+    monkeypatch.setattr(RMSprop, "step", lambda self, gradient: np.inf)
+    with pytest.raises(InputError, match="EM diverged in iteration 1: standardise the features"):
+        fit("b_icb", decisions, {"sigma": 1.0}, **FEW)
+
+
 def test_rmsprop_divides_by_the_running_root_mean_square():
     optimiser = RMSprop(0.1, 0.9)
     assert optimiser.step(2.0) == pytest.approx(0.1 * 2 / np.sqrt(0.4))

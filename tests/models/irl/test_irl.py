@@ -85,6 +85,32 @@ def test_as_many_folds_as_decisions_are_allowed_and_no_more(decisions):
         m_fold_irl(decisions, folds=STEPS + 1)
 
 
+@pytest.mark.parametrize("steps", [1, 2, 5, 6])
+def test_by_default_a_short_log_has_fewer_folds_and_segments(decisions, steps):
+    short = decisions.isel(time=slice(steps))
+    assert len(m_fold_irl(short).coords["fold"]) == min(steps, 5)
+    assert len(cp_irl(short).coords["fold"]) == 1
+    assert len(cp_irl(short, length=1).coords["fold"]) == min(steps, 5)
+    np.testing.assert_array_equal(
+        m_fold_irl(decisions)["fold_of_decision"].get_value(),
+        m_fold_irl(decisions, folds=5)["fold_of_decision"].get_value(),
+    )
+
+
+def test_a_number_of_segments_that_was_asked_for_and_does_not_fit_is_refused(decisions):
+    short = decisions.isel(time=slice(3))
+    with pytest.raises(InputError, match="segments=5: give a whole number from 1 to 3, the number of sub-traj"):
+        cp_irl(short, length=1, segments=5)
+    with pytest.raises(InputError, match="segments=at most 9: give a whole number from 1 to 3"):
+        cp_irl(short, length=1, segments="at most 9")
+
+
+def test_a_short_log_is_fitted_by_default_and_its_trace_says_how_many_were_asked_for(decisions):
+    result = fit("m_fold_irl", decisions.isel(time=slice(2)), **SHORT)
+    assert group(result, "posterior").sizes["fold"] == 2
+    assert '"folds": "at most 5"' in result.attrs["hyperparameters"]
+
+
 def test_a_flat_prior_without_a_proper_posterior_gives_a_warning(decisions):
     with pytest.warns(InputWarning, match="12 of 12 folds have no proper posterior"):
         m_fold_irl(decisions, folds=STEPS, prior="flat")
@@ -207,6 +233,34 @@ def test_cp_irl_takes_a_table_for_any_number_and_only_one_of_the_same_decisions(
     short = SHORT | {"draws": 4}
     result = fit("cp_irl", stepping, hyperparameters={"segments": 2, "table": table}, **short)
     assert '"table": "evidence of 45 segments"' in result.attrs["hyperparameters"]
+
+
+def test_segments_of_features_in_any_units_have_the_same_evidence(stepping):
+    scale = np.array([1e-8, 1e8])
+    scaled = stepping.assign(context=stepping["context"] * scale)
+    for spread in (None, np.array([[0.5, 0.2], [0.2, 0.9]])):
+        expected = score_segments(stepping, prior_mean=[0.1, 0.2], prior_covariance=spread).scores
+        there = None if spread is None else spread / np.outer(scale, scale)
+        table = score_segments(scaled, prior_mean=np.array([0.1, 0.2]) / scale, prior_covariance=there)
+        np.testing.assert_allclose(table.scores, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"prior_covariance": 1.0}, r"feature 'feature_0' differs between candidates by 1\.\d+e\+08 times alpha"),
+        ({"score": "likelihood"}, r"by 1\.\d+e\+08, so large that the random walk"),
+        ({"prior": "flat", "score": "likelihood"}, "never leaves its start: standardise the features"),
+        ({"prior_covariance": [1.0, 0.0]}, "prior variance of the weight of '.*' is 0"),
+        ({"prior_covariance": [[1.0, 1.0], [1.0, 1.0]]}, "prior_covariance is singular"),
+        ({"alpha": 0.0}, "is inf, so that segments cannot be scored: give a positive alpha"),
+        ({"alpha": 0.0, "score": "likelihood", "prior": "flat"}, "alpha=0: choices that are uniform"),
+    ],
+)
+def test_segments_that_cannot_be_scored_are_refused_by_the_name_of_their_feature(stepping, options, sentence):
+    context = stepping["context"].values[:, :, [0, 0]] * 1e8
+    with pytest.raises(InputError, match=sentence):
+        score_segments(stepping.assign(context=(("time", "action", "feature"), context)), **options)
 
 
 def soft_policy_improvement(context, available, rho, alpha, improvements):
