@@ -19,6 +19,7 @@ from icb_pymc.declare import (
     learn,
     specify,
     true_preferences,
+    warn_of_unused_sessions,
 )
 from icb_pymc.errors import InputError
 
@@ -30,6 +31,8 @@ SIGMA = (1.0, 1.0)
 # Scale of the half-normal prior of s, as a share of the information in the log. This and SCALE were chosen on simulated
 # logs; examples/reward_and_strength.py measures errors and coverage on others.
 STRENGTH_SHARE = 0.15
+# What the model assumes about the boundaries between sessions.
+ONLY_LEARNING = "beliefs change only by what the agent learns from rewards"
 
 
 def b_icb(
@@ -82,6 +85,11 @@ def b_icb(
     -------
     pm.Model
 
+    Warns
+    -----
+    InputWarning
+        If the decisions have sessions, whose boundaries are not used.
+
     Notes
     -----
     Choices show how beliefs move, not where they would arrive. An agent that learns slowly (large s) about a distant
@@ -110,6 +118,7 @@ def b_icb(
     >>> icb_pymc.models.b_icb(decisions, sigma=2.0, strength=10.0, rho_env_covariance=1.0).free_RVs
     [rho_env, reward, rho]
     """
+    warn_of_unused_sessions(decisions, "b_icb", ONLY_LEARNING)
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)
@@ -140,6 +149,7 @@ def em_settings(decisions: xr.Dataset, hyperparameters: dict[str, Any], *, as_pu
     for name in ("strength", "start_covariance", "rho_env_covariance"):
         if hyperparameters.get(name) is not None:
             raise InputError(f"'{name}' cannot be set for EM, which estimates the strength itself; use method 'mcmc'.")
+    warn_of_unused_sessions(decisions, "b_icb", ONLY_LEARNING)
     given = {"alpha": 1.0, "start_mean": 0.0, "rho_env_mean": 0.0} | hyperparameters
     scale, information = given.pop("rho_env_scale", None), given.pop("information", None)
     if not isinstance(given.get("sigma"), (int, float)):

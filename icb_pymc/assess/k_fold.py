@@ -3,6 +3,8 @@
 import multiprocessing
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -286,8 +288,13 @@ def _run(tasks: list[Task], cores: int, progressbar: bool) -> Iterator[np.ndarra
         if cores == 1 or len(tasks) == 1 or "fork" not in multiprocessing.get_all_start_methods():
             yield from map(_predict_by_number, others)
             return
-        with multiprocessing.get_context("fork").Pool(min(cores, len(others))) as pool:
-            yield from pool.imap(_predict_by_number, others)
+        with ProcessPoolExecutor(min(cores, len(others)), multiprocessing.get_context("fork")) as pool:
+            try:
+                yield from pool.map(_predict_by_number, others)
+            except BrokenProcessPool:
+                raise InputError(
+                    "a process that fitted a fold was killed, or ran out of memory: give fewer cores, or cores=1."
+                ) from None
 
     yield from track(results(), "folds", len(tasks), disable=not progressbar, transient=True)
 

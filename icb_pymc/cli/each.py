@@ -47,6 +47,10 @@ def check_each(options: argparse.Namespace) -> None:
 def fit_subjects(options: argparse.Namespace, hyperparameters: dict[str, Any], fit_options: dict[str, Any]) -> int:
     """Fit, and print what became of the subjects; exit code 1 if some could not be fitted."""
     decisions = _by_agent(options) if options.each == "agent" else _by_file(options)
+    # What was not asked for is left to the defaults, so that the same fits from Python have the same settings.
+    given = {name: value for name, value in fit_options.items() if value is not None and value != []}
+    if not given["keep_latents"]:
+        del given["keep_latents"]
     from icb_pymc.assess.population import population
     from icb_pymc.sample.each import fit_each
 
@@ -59,21 +63,22 @@ def fit_subjects(options: argparse.Namespace, hyperparameters: dict[str, Any], f
         jobs=options.jobs or 1,
         scheduler=options.scheduler,
         progressbar=sys.stderr.isatty(),
-        # What was not asked for is left to the defaults, so that the same fits from Python have the same settings.
-        **{
-            name: value
-            for name, value in fit_options.items()
-            if value is not None and value is not False and value != []
-        },
+        **given,
     )
     for subject, reason in fits.failures.items():
         print(f"icb fit: '{subject}' failed: {reason}", file=sys.stderr)
-    found = population(fits, unit=options.unit, progressbar=sys.stderr.isatty())
+    try:
+        found = population(fits, unit=options.unit, progressbar=sys.stderr.isatty())
+    except InputError as error:
+        # Some models have no weights over time; the fits are there all the same.
+        found, reason = None, f"no summary over subjects: {error}"
     if options.json:
-        say_json({"folder": str(folder), "fitted": len(fits), "failures": fits.failures, "population": found.summary})
+        summary = None if found is None else found.summary
+        say_json({"folder": str(folder), "fitted": len(fits), "failures": fits.failures, "population": summary})
     else:
-        say(f"{len(fits)} of {len(fits.subjects)} subjects fitted\n\n{found}\n\nwritten to {folder}")
-        say(f"check them: icb diagnose {folder}\ndraw them: icb plot weights {folder} -o weights.png")
+        say(f"{len(fits)} of {len(fits.subjects)} subjects fitted\n\n{found or reason}\n\nwritten to {folder}")
+        if found is not None:
+            say(f"check them: icb diagnose {folder}\ndraw them: icb plot weights {folder} -o weights.png")
         say(f"one of them is a trace like any other: {fits.path(next(iter(fits)))}")
     return 1 if fits.failures else 0
 

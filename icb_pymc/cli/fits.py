@@ -113,7 +113,7 @@ def table_of_fits(options: argparse.Namespace) -> int:
     from icb_pymc.results.fits import read_fits
 
     if options.event:
-        found = _population(options, ci_prob=options.ci_prob)
+        found = _population(options, ci_prob=options.ci_prob, unit=options.unit)
         with replacing(options.output) as temporary:
             found.table.to_csv(temporary, index=False)
         _say_failures(found.failures)

@@ -22,7 +22,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         choices=["sd", "user"],
         default="sd",
         help="log-odds per standard deviation of the feature, or per unit of the user's feature (default: "
-        "sd); changes are "
+        "sd); changes of one trace are "
         "written in both",
     )
     parser.add_argument(

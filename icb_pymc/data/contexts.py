@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from icb_pymc.data.cells import flags
 from icb_pymc.data.coding import CODING
-from icb_pymc.data.columns import CHOSEN_NAMES, DECISION_NAMES, LONG, TRIALS, WIDE, Columns
+from icb_pymc.data.columns import AVAILABLE_NAMES, CHOSEN_NAMES, DECISION_NAMES, LONG, TRIALS, WIDE, Columns
 from icb_pymc.data.decision_files import read_table
 from icb_pymc.data.tables import from_table
+from icb_pymc.data.wide_tables import columns_by_alternative
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.io.files import existing
 
@@ -103,20 +106,19 @@ def _with_placeholder(table: pd.DataFrame, columns: Columns, label: str) -> tupl
                 "(--decision)."
             )
         # Each decision's first candidate, of those that are available.
-        available = next((word for word in (columns.available, "available", "avail", "av") if word in table), None)
-        is_open = np.ones(len(table), bool) if available is None else (table[available].astype(str).str.strip() != "0")
-        first = ~table.loc[np.asarray(is_open), decision].duplicated()
+        available = next((word for word in (columns.available, *AVAILABLE_NAMES) if word in table), None)
+        is_open = np.ones(len(table), bool)
+        if available is not None:
+            is_open = flags(table[available], available, lambda position: f"{label}, line {position + 2}")
+        first = ~table.loc[is_open, decision].duplicated()
         return table.assign(**{name: first.reindex(table.index, fill_value=False).astype(int)}), columns
     alternatives = list(columns.alternatives or ())
     if columns.form == WIDE and len(alternatives) < 2:
         raise InputError(f"{label}: without a column of choices, say what the alternatives are (--alternatives A,B).")
-    form = columns.form or (WIDE if alternatives and _names_alternatives(table, alternatives) else TRIALS)
+    in_columns = columns.alternatives.values() if isinstance(columns.alternatives, Mapping) else alternatives
+    form = columns.form or (WIDE if columns_by_alternative([*table.columns], [*map(str, in_columns)]) else TRIALS)
     alternatives = alternatives or ["0", "1"]
     # Both are named, so that none is missing.
     chosen = np.array(alternatives, dtype=object)[np.arange(len(table)) % len(alternatives)]
     given = columns.alternatives or alternatives
     return table.assign(**{name: chosen}), replace(columns, form=form, alternatives=given)
-
-
-def _names_alternatives(table: pd.DataFrame, alternatives: list[str]) -> bool:
-    return any(str(column).endswith(str(alternatives[0])) for column in table.columns)

@@ -168,7 +168,7 @@ def _own_boundaries(decisions: xr.Dataset) -> np.ndarray:
 
 
 def warn_of_unused_sessions(decisions: xr.Dataset, model: str, instead: str) -> None:
-    """Say in one sentence that a model does not use the sessions of the decisions, if they have any.
+    """Say in one sentence that a model does not use the sessions of the decisions, if they have several.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def warn_of_unused_sessions(decisions: xr.Dataset, model: str, instead: str) -> 
     Warns
     -----
     InputWarning
-        If there are sessions.
+        If there are several sessions.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def warn_of_unused_sessions(decisions: xr.Dataset, model: str, instead: str) -> 
     >>> print(caught[0].message)
     'b_irl' does not use the boundaries between sessions: weights never change.
     """
-    if "session" in decisions:
+    if "session" in decisions and len(np.unique(decisions["session"].values)) > 1:
         message = f"'{model}' does not use the boundaries between sessions: {instead}."
         warnings.warn(message, InputWarning, stacklevel=3)
 

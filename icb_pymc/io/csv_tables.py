@@ -97,8 +97,12 @@ def refuse_repeated(names: list[str], source: Path) -> None:
 
 def _named(table: pd.DataFrame, names: list[str], source: Path) -> pd.DataFrame:
     """The columns that have names, by these."""
-    if len(table.columns) != len(names):
-        raise InputError(f"{source}, line 2: there are more cells than the header has names; add the missing names.")
+    # Where every row is longer than the header, pandas takes the first cells for an index, and moves the others.
+    if len(table) and not isinstance(table.index, pd.RangeIndex):
+        raise InputError(
+            f"{source}, line 2: there are more cells than the header has names; add the missing names, or remove "
+            "commas at the ends of rows."
+        )
     nameless = [number for number, name in enumerate(names) if not name]
     if len(nameless) == len(names):
         raise _without_rows(source)

@@ -174,8 +174,9 @@ class _Subjects:
     """Decisions by subject; those of one log are divided when they are asked for."""
 
     def __init__(self, decisions: xr.Dataset | Mapping[str, xr.Dataset]) -> None:
-        self._decisions = decisions
-        self.names = agents_of(decisions) if isinstance(decisions, xr.Dataset) else [str(name) for name in decisions]
+        # Names may be numbers; the store writes them as text.
+        self._decisions = decisions if isinstance(decisions, xr.Dataset) else _by_text(decisions)
+        self.names = agents_of(decisions) if isinstance(decisions, xr.Dataset) else list(self._decisions)
         if not self.names:
             raise InputError("there are no subjects: give the decisions of at least one.")
 
@@ -187,6 +188,13 @@ class _Subjects:
     def digests(self) -> dict[str, str]:
         """A hash of the decisions of each."""
         return {subject: _digest(self[subject]) for subject in self.names}
+
+
+def _by_text(decisions: Mapping[Any, xr.Dataset]) -> dict[str, xr.Dataset]:
+    named = {str(name): each for name, each in decisions.items()}
+    if len(named) < len(decisions):
+        raise InputError("two subjects have the same name, once as a number and once as text; rename one of them.")
+    return named
 
 
 def _digest(decisions: xr.Dataset) -> str:

@@ -26,4 +26,4 @@ def only_seed(random_seed: int | None, seed: int | None) -> int | None:
     given = seed if random_seed is None else random_seed
     if given is not None and not (isinstance(given, (int, np.integer)) and 0 <= given <= LARGEST):
         raise InputError(f"seed={given!r}: give a whole number from 0 to {LARGEST}.")
-    return given
+    return None if given is None else int(given)

@@ -5,7 +5,16 @@ from typing import Any
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
+from icb_pymc.declare import (
+    Preset,
+    choose,
+    constant_within,
+    decisions_model,
+    hyperparameter,
+    linear_utility,
+    specify,
+    warn_of_unused_sessions,
+)
 from icb_pymc.declare.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
 from icb_pymc.declare.spec import RANDOM_WALK
 
@@ -47,7 +56,8 @@ def b_irl(
     Warns
     -----
     InputWarning
-        If the posterior is not proper under the flat prior.
+        If the posterior is not proper under the flat prior, or the decisions have sessions, whose boundaries are not
+        used.
 
     Examples
     --------
@@ -56,6 +66,7 @@ def b_irl(
     >>> icb_pymc.models.irl.b_irl(decisions).free_RVs
     [weights]
     """
+    warn_of_unused_sessions(decisions, "b_irl", "weights never change")
     fold = one_fold(decisions.sizes["time"])
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)

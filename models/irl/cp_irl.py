@@ -8,6 +8,7 @@ import xarray as xr
 from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.change_points import SegmentTable, score_segments
 from icb_pymc.declare.folds import AT_MOST_FIVE, declare_folds, fold_weights, warn_of_improper_folds
+from icb_pymc.declare.session_jumps import warn_of_unused_sessions
 from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
 
@@ -65,7 +66,8 @@ def cp_irl(
     Warns
     -----
     InputWarning
-        If the posterior of a segment is not proper under the flat prior.
+        If the posterior of a segment is not proper under the flat prior, or the decisions have sessions, whose
+        boundaries are not used.
 
     Examples
     --------
@@ -76,6 +78,9 @@ def cp_irl(
     >>> model["change_point"].get_value().tolist()
     [20, 40]
     """
+    warn_of_unused_sessions(
+        decisions, "cp_irl", "weights may change at any of its sub-trajectories, with the same prior"
+    )
     if table is None:
         if "chosen" not in decisions:
             raise InputError("CP-IRL computes its change points from choices; to simulate it, give the table of a log.")

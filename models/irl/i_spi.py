@@ -6,7 +6,16 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
+from icb_pymc.declare import (
+    Preset,
+    choose,
+    constant_within,
+    decisions_model,
+    hyperparameter,
+    linear_utility,
+    specify,
+    warn_of_unused_sessions,
+)
 from icb_pymc.declare.folds import declare_folds, fold_weights, one_fold, warn_of_improper_folds
 from icb_pymc.declare.spec import RANDOM_WALK
 from icb_pymc.errors import InputError
@@ -55,7 +64,8 @@ def i_spi(
     Warns
     -----
     InputWarning
-        If the posterior is not proper under the flat prior.
+        If the posterior is not proper under the flat prior, or the decisions have sessions, whose boundaries are not
+        used.
 
     Examples
     --------
@@ -67,6 +77,7 @@ def i_spi(
     """
     if reading not in READINGS:
         raise InputError(f"reading={reading!r}: it must be {' or '.join(repr(word) for word in READINGS)}.")
+    warn_of_unused_sessions(decisions, "i_spi", "rho_env never changes")
     steps = decisions.sizes["time"]
     fold = one_fold(steps)
     improvements = np.arange(steps)

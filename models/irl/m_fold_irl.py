@@ -7,6 +7,7 @@ import xarray as xr
 
 from icb_pymc.declare import Preset, choose, constant_within, decisions_model, hyperparameter, linear_utility, specify
 from icb_pymc.declare.folds import AT_MOST_FIVE, declare_folds, equal_folds, fold_weights, warn_of_improper_folds
+from icb_pymc.declare.session_jumps import warn_of_unused_sessions
 from icb_pymc.declare.spec import RANDOM_WALK
 
 
@@ -52,7 +53,8 @@ def m_fold_irl(
     Warns
     -----
     InputWarning
-        If the posterior of a fold is not proper under the flat prior.
+        If the posterior of a fold is not proper under the flat prior, or the decisions have sessions, whose boundaries
+        are not used.
 
     Examples
     --------
@@ -62,6 +64,7 @@ def m_fold_irl(
     >>> model["fold_of_decision"].get_value().tolist()
     [0, 1]
     """
+    warn_of_unused_sessions(decisions, "m_fold_irl", "weights change between folds of equal size")
     fold = equal_folds(decisions.sizes["time"], folds)
     with decisions_model(decisions) as model:
         alpha = hyperparameter("alpha", alpha)

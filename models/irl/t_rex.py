@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from icb_pymc.declare import Estimate, Preset, chosen_context, decisions_model, specify
+from icb_pymc.declare import Estimate, Preset, chosen_context, decisions_model, specify, warn_of_unused_sessions
 from icb_pymc.declare.pairwise_ranking import later_is_better
 from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.errors import InputWarning
@@ -14,6 +14,8 @@ from icb_pymc.kernels.gradient_ascent import Adam, RMSprop, maximise
 from icb_pymc.kernels.pairwise_ranking import ranking_log_likelihood
 
 PATIENCE, MAX_STEPS, PAPER_STEPS = 100, 50_000, 10_000
+# What the model assumes about the boundaries between sessions.
+CONSTANT = "rho_env never changes"
 
 
 def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -> pm.Model:
@@ -39,6 +41,11 @@ def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -
     InputError
         If the decisions have no `chosen`: the model cannot be simulated.
 
+    Warns
+    -----
+    InputWarning
+        If the decisions have sessions, whose boundaries are not used.
+
     Examples
     --------
     >>> import icb_pymc
@@ -47,6 +54,7 @@ def t_rex(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False) -
     >>> model.free_RVs, model.potentials
     ([rho_env], [ranking])
     """
+    warn_of_unused_sessions(decisions, "t_rex", CONSTANT)
     features = decisions.sizes["feature"]
     with decisions_model(decisions) as model:
         chosen = chosen_context()
@@ -67,6 +75,7 @@ def estimate(decisions: xr.Dataset, *, alpha: float = 1.0, simplex: bool = False
     On the simplex rho_env = -softmax(theta), and theta starts at 0 and follows RMSprop (0.001, 0.9) for 10,000 steps,
     as published.
     """
+    warn_of_unused_sessions(decisions, "t_rex", CONSTANT)
     features = decisions.sizes["feature"]
     steps = np.arange(decisions.sizes["time"])
     taken = alpha * decisions["context"].values[steps, decisions["chosen"].values]

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.subjects import here, stored_fits, subject_logs
@@ -94,6 +95,25 @@ def test_options_that_contradict_each_other_are_refused(arguments, sentence, cap
     assert sentence in capsys.readouterr().err
 
 
+def test_no_log_likelihood_is_kept_where_none_is_wanted(tmp_path, capsys):
+    log, out = log_of_agents(tmp_path / "log.csv"), str(tmp_path / "out")
+    options = ["--method", "laplace", "--draws", "5", "--no-log-likelihood", "-o", out]
+    assert main(["fit", "nb_icb", log, "--each", "agent", *options]) == 0
+    assert all("log_likelihood" not in tree.children for tree in map(read_fits(out).tree, read_fits(out)))
+    capsys.readouterr()
+
+
+def test_a_model_without_weights_over_time_is_fitted_without_a_summary(tmp_path, capsys):
+    log, out = log_of_agents(tmp_path / "log.csv"), str(tmp_path / "out")
+    command = ["fit", "t_rex", log, "--each", "agent", "--set", "simplex=true", "-o", out]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "2 of 2 subjects fitted" in said
+    assert "no summary over subjects: " in said
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["population"] is None
+
+
 def test_a_subject_that_fails_is_named_and_the_exit_code_says_so(tmp_path, capsys):
     logs = subject_logs()
     logs["Cy"] = logs["Cy"].isel(feature=[0])
@@ -150,7 +170,12 @@ def test_table_has_the_subject_in_the_first_column(folder, tmp_path, capsys):
     assert table.columns[0] == "subject"
     assert table["subject"].unique().tolist() == ["Ada", "Bo / ward 3", "Cy"]
     assert main(["table", folder, "--event", "20", "-o", str(path)]) == 0
-    assert len(pd.read_csv(path)) == 6
+    changes = pd.read_csv(path)
+    assert len(changes) == 6
+    assert main(["table", folder, "--event", "20", "--unit", "user", "-o", str(path)]) == 0
+    in_units = pd.read_csv(path)
+    assert not np.allclose(in_units["mean"], changes["mean"])
+    assert np.allclose(in_units["above"], changes["above"])
     capsys.readouterr()
 
 

@@ -1,5 +1,7 @@
 """Random walks that may jump between sessions, in the engine and against dense formulas."""
 
+import warnings
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -8,7 +10,7 @@ from icb_pymc import InputError, InputWarning, fit, from_arrays
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.graph import GraphReader
 from icb_pymc.kernels.state_space import empty_noise
-from icb_pymc.models import hierarchical_nb_icb, nb_icb, shrinkage_nb_icb
+from icb_pymc.models import b_icb, hierarchical_nb_icb, irl, nb_icb, shrinkage_nb_icb
 from icb_pymc.results.inference_data import group
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
@@ -171,6 +173,37 @@ def test_jumps_of_subjects_are_learnt_by_default_and_left_out_with_a_reason(subj
     assert "session_movement" in group(trace, "posterior")
 
 
-def test_a_model_that_does_not_use_sessions_says_so(decisions):
-    with pytest.warns(InputWarning, match="'shrinkage_nb_icb' does not use the boundaries between sessions"):
-        shrinkage_nb_icb(decisions)
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (shrinkage_nb_icb, {}),
+        (b_icb, {}),
+        (irl.b_irl, {}),
+        (irl.m_fold_irl, {"folds": 2}),
+        (irl.cp_irl, {"segments": 2, "length": 2}),
+        (irl.i_spi, {}),
+        (irl.t_rex, {}),
+    ],
+)
+def test_a_model_that_does_not_use_sessions_says_so_where_there_are_several(decisions, model, options):
+    with pytest.warns(InputWarning, match=f"'{model.__name__}' does not use the boundaries between sessions: "):
+        model(decisions, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        model(decisions.assign(session=("time", np.ones(TIMES, int))), **options)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("b_icb", {"method": "em", "iterations": 1, "draws": 2, "tune": 1, "hyperparameters": {"sigma": 1.0}}),
+        ("t_rex", {"hyperparameters": {"simplex": True}}),
+    ],
+)
+def test_point_estimates_say_once_that_they_do_not_use_sessions(decisions, model, options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", InputWarning)
+        fit(model, decisions, **options, seed=0, progressbar=False)
+    assert [str(each.message).partition(":")[0] for each in caught if each.category is InputWarning] == [
+        f"'{model}' does not use the boundaries between sessions"
+    ]

@@ -83,6 +83,14 @@ def test_without_a_seed_a_run_is_continued_with_its_own(tmp_path, in_this_proces
     assert fit_each("nb_icb", logs, folder=tmp_path / "store", **options).settings["seed"] == first.settings["seed"]
 
 
+def test_names_and_seeds_may_be_numbers_of_any_kind(tmp_path, in_this_process):
+    log, options = subject_logs()["Ada"], LAPLACE | {"draws": 5}
+    fits = fit_each("nb_icb", {7: log}, folder=tmp_path / "store", **options | {"seed": np.int64(3)})
+    assert (list(fits), read_fits(fits.folder).settings["seed"]) == (["7"], 3)
+    again = fit_each("nb_icb", {"7": log}, folder=tmp_path / "store", **options | {"seed": 3})
+    assert again.settings == fits.settings
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -128,6 +136,7 @@ def test_a_subject_that_fails_is_recorded_with_its_sentence_and_the_others_go_on
         ({"jobs": 2, "scheduler": "tcp://a:1"}, "not both"),
         ({"cores": 2}, "use jobs"),
         ({"decisions": {}}, "there are no subjects"),
+        ({"decisions": dict.fromkeys([1, "1"], subject_logs()["Ada"])}, "two subjects have the same name"),
         ({"hyperparameters": {"nonsense": 1}}, "no hyperparameter 'nonsense'"),
         ({"model": lambda decisions: None}, "cannot be found by other processes"),
         ({"hyperparameters": {"alpha": object()}}, "numbers, arrays or text"),

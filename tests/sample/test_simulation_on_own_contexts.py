@@ -85,7 +85,15 @@ TRIALS = pd.DataFrame({"contrast": np.linspace(-1, 1, 6), "session": [1, 1, 1, 2
     ("table", "options", "features"),
     [
         (LONG, [], ["price"]),
+        (LONG.assign(av=LONG["av"].astype(float)), [], ["price"]),
+        (LONG.assign(av=LONG["av"].astype(bool)), [], ["price"]),
         (WIDE, ["--alternatives", "bus,car"], ["alternative[car]", "price"]),
+        (WIDE, ["--alternatives", "1=bus,2=car"], ["alternative[car]", "price"]),
+        (
+            WIDE.rename(columns={"price_bus": "bus_price", "price_car": "car_price"}),
+            ["--alternatives", "bus,car"],
+            ["alternative[car]", "price"],
+        ),
         (TRIALS, [], ["bias", "contrast"]),
         (TRIALS, ["--alternatives", "left,right", "--features", "contrast"], ["bias", "contrast"]),
         (TRIALS.assign(choice=["left", "right"] * 3), ["--features", "contrast + lag(choice)"], None),
@@ -111,6 +119,7 @@ def test_the_command_takes_tables_of_every_form_with_and_without_choices(table, 
         (["--contexts", "{path}", "--decision", "trip"], "there is no column 'trip'"),
         (["--contexts", "{path}", "--wide"], "say what the alternatives are"),
         (["--trials"], "options of a table are for --contexts"),
+        (["--contexts", "{path}", "--decision", "session", "--available", "contrast"], "write 1 for yes and 0 for no"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options, sentence, tmp_path, capsys):
