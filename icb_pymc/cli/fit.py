@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_each(options)
     if options.each is None:
-        options.output = options.output or "trace.nc"
+        options.output = "trace.nc" if options.output is None else options.output
         check_output(options.output, ".nc")
     declare = find(options.model)
     given = given_settings(options, declare)
