@@ -155,7 +155,8 @@ def action_divergence(trace: InferenceData, decisions: xr.Dataset | None = None,
     estimate at its posterior mean belief. By default neither is scaled to unit norm, because the size of the weights is
     part of a policy. Each has its own alpha: the truth that of the agent; the estimate its posterior mean, or the
     number with which the model was fitted, or else the agent's. For an agent that draws rho_t or adds a bonus, this is
-    the policy at its mean belief. An agent with rewards of other features (``reward_context``) is judged by those.
+    the policy at its mean belief, and lapses are not counted on either side. An agent with rewards of other features
+    (``reward_context``) is judged by those.
 
     Parameters
     ----------

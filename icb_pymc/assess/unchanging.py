@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 from icb_pymc.assess.accounts import draw_unchanging_weights
 from icb_pymc.assess.predictive_checks import has_probabilities
+from icb_pymc.assess.weights import lapse_of
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import decisions_in
@@ -68,9 +69,12 @@ def against_unchanging(trace: InferenceData) -> AgainstUnchanging | None:
     Returns
     -------
     AgainstUnchanging or None
-        None if the trace has no choice probabilities, or not its decisions.
+        None if the trace has no choice probabilities, or not its decisions, or its model has lapses: it could be
+        better for these alone.
     """
     if not has_probabilities(trace) or "chosen" not in group(trace, "observed_data"):
+        return None
+    if np.any(lapse_of(trace)):
         return None
     decisions = decisions_in(trace)
     chosen = decisions["chosen"].values

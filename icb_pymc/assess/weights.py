@@ -118,8 +118,8 @@ def chosen_if_higher(trace: InferenceData, weights: xr.DataArray) -> xr.DataArra
     """How often a candidate one standard deviation higher in a feature is chosen over an otherwise equal one.
 
     An agent that samples rho_t ~ N(beta_t, Sigma_P) follows its weights less closely than one that acts on beta_t, so
-    expit is averaged over the noise of sampling. Only the Sigma_P of `nb_icb` and its kin is known to a trace; the
-    spread of the beliefs of B-ICB, which shrinks as the agent learns, is not counted.
+    expit is averaged over the noise of sampling, and half of the lapses choose it. Only the Sigma_P of `nb_icb` and its
+    kin is known to a trace; the spread of the beliefs of B-ICB, which shrinks as the agent learns, is not counted.
 
     Parameters
     ----------
@@ -141,14 +141,15 @@ def chosen_if_higher(trace: InferenceData, weights: xr.DataArray) -> xr.DataArra
     True
     """
     noise = alpha_of(trace) * feature_sd(group(trace, "constant_data")) * _sampling_sd(trace, weights.sizes["feature"])
+    lapse = lapse_of(trace)
     if float(noise.max()) == 0:
-        return xr.apply_ufunc(expit, weights)
+        return ((1 - lapse) * xr.apply_ufunc(expit, weights) + lapse / 2).transpose(*weights.dims)
     nodes, shares = np.polynomial.hermite_e.hermegauss(_NOISE_NODES)
     often = sum(
         share * xr.apply_ufunc(expit, weights + node * noise)
         for node, share in zip(nodes, shares / shares.sum(), strict=True)
     )
-    return xr.DataArray(often).transpose(*weights.dims)
+    return xr.DataArray((1 - lapse) * often + lapse / 2).transpose(*weights.dims)
 
 
 def _sampling_sd(trace: InferenceData, features: int) -> xr.DataArray:
@@ -197,6 +198,15 @@ def alpha_of(trace: InferenceData) -> Any:
         return posterior["alpha"]
     alpha = stored_alpha(trace.attrs)
     return 1.0 if alpha is None else alpha
+
+
+def lapse_of(trace: InferenceData) -> Any:
+    """Draws of the probability of a lapse, or the number that the model was fitted with; 0 if there is none."""
+    posterior = group(trace, "posterior")
+    if "lapse" in posterior and posterior["lapse"].dims == ("chain", "draw"):
+        return posterior["lapse"]
+    lapse = json.loads(trace.attrs.get("hyperparameters", "{}")).get("lapse")
+    return float(lapse) if isinstance(lapse, (int, float)) else 0.0
 
 
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:

@@ -167,6 +167,15 @@ def with_lapses(rate: Any) -> Callable[[TensorVariable, TensorVariable], TensorV
     return rule
 
 
+def without_lapses(choice: TensorVariable) -> tuple[TensorVariable, TensorVariable | None]:
+    """The utility of a `SoftmaxChoice` and, if it was given to `with_lapses`, the rate of lapses."""
+    utility, available = choice.owner.op.dist_params(choice.owner)
+    if utility.owner is None or not isinstance(utility.owner.op, LapsingChoice):
+        return utility, None
+    before, counted, rate = utility.owner.inputs
+    return (before, rate) if counted is available and rate.type.ndim == 0 else (utility, None)
+
+
 def mask_utility(utility: TensorVariable, available: TensorVariable) -> TensorVariable:
     """Utility, with minus infinity in slots without a candidate."""
     return pt.where(pt.cast(available, "bool"), utility, -np.inf)

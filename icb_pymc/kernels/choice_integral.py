@@ -83,6 +83,7 @@ def integrate_choices(
     first: Integers,
     rows: Floats,
     scale: Floats,
+    lapse: Floats,
     belief: Floats,
     sampling_loading: Floats,
     points: Floats,
@@ -95,8 +96,8 @@ def integrate_choices(
     ----------
     first, rows : (T+1,), (N, k)
         Contrasts of contexts, from `choice_contrasts` at α = 1.
-    scale : (n,)
-        α of each draw.
+    scale, lapse : (n,)
+        α and the probability of a lapse of each draw.
     belief : (n, T, k)
         Mean of ρ_t under each draw.
     sampling_loading : (n or 1, N, e)
@@ -139,6 +140,8 @@ def integrate_choices(
                     if 0.0 < spread <= _LARGE_SPREAD:
                         nodes = trapezoidal_grid(spread, weights, factors)
                 value = logistic_normal_log_mean(centre[0], spread, nodes, weights, factors)
+                if lapse[draw] > 0.0:
+                    value = math.log((1.0 - lapse[draw]) * math.exp(value) + 0.5 * lapse[draw])
                 log_chosen[draw, t] = value
                 odds[begin] += -math.expm1(value) * math.exp(min(-value, _MAX_LOG_ODDS))
             else:
@@ -148,6 +151,12 @@ def integrate_choices(
                 log_chosen[draw, t] = _importance_average(
                     sampling_loading[d], begin, end, centre, points, exponentials, peak, probability
                 )
+                if lapse[draw] > 0.0:
+                    share = lapse[draw] / (count + 1)
+                    value = (1.0 - lapse[draw]) * math.exp(log_chosen[draw, t]) + share
+                    log_chosen[draw, t] = math.log(value)
+                    for j in range(count):
+                        probability[j] = (1.0 - lapse[draw]) * probability[j] + share
                 for row in range(begin, end):
                     odds[row] += probability[row - begin] * math.exp(min(-log_chosen[draw, t], _MAX_LOG_ODDS))
 

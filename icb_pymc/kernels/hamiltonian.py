@@ -169,7 +169,8 @@ def make_position(reference: Reference, noise: Noise) -> Position:
     contrasts = np.empty(rows)
     path_from_noise(reference.space, noise, 0.0, np.empty((0, 0)), contrasts)
     contrasts += reference.contrasts
-    return Position(contrasts, noise, log_residual(first, contrasts, reference.data, np.empty(rows), True))
+    value = log_residual(first, contrasts, reference.data, np.empty(rows), True, reference.space.lapse)
+    return Position(contrasts, noise, value)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -220,7 +221,7 @@ def hmc_trajectory(
             contrasts[row] = centre[row] + cosine * deviation + sine * velocity[row]
             velocity[row] = cosine * velocity[row] - sine * deviation
         if n < steps:
-            log_residual(first, contrasts, data, gradient, False)
+            log_residual(first, contrasts, data, gradient, False, space.lapse)
             _apply_reference_covariance(reference, gradient, multipliers, kick)
             # By how much this kick displaces the end of the trajectory.
             displacement = step * np.sin(path_length - (n + 0.5) * step)
@@ -228,7 +229,7 @@ def hmc_trajectory(
                 energy += step * gradient[row] * (velocity[row] + 0.5 * step * kick[row])
                 impulse[row] += displacement * gradient[row]
                 velocity[row] += step * kick[row]
-    value = log_residual(first, contrasts, data, gradient, True)
+    value = log_residual(first, contrasts, data, gradient, True, space.lapse)
 
     # The noise undergoes the same rotation and the same kicks, all of which take a single smoother pass.
     apply_noise_covariance(first, data, impulse, velocity)

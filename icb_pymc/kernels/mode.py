@@ -38,7 +38,7 @@ class Mode(NamedTuple):
     gains : SmootherGains
         For these measurements.
     log_evidence : float
-        log ∫ π(u) N(u; m, K) du by Laplace's method.
+        log ∫ π(u) N(u; m, K) du by Laplace's method, if there are no lapses.
     """
 
     contrasts: Floats
@@ -52,7 +52,8 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     """Newton's method with a line search on log π(u) - ½ (u - m)'K^-1(u - m).
 
     With u = m + K a the quadratic form is a'(u - m), so K is never inverted and may be singular. The objective is
-    concave, and each step is halved until the objective increases, so the search cannot diverge.
+    concave, and each step is halved until the objective increases, so the search cannot diverge. With lapses it is not
+    concave, and the search, whose steps are shorter than Newton's, ends at a local mode.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
 
     data = empty_data(space.first)
     gradient, weighted, proposed = np.empty(rows), np.empty(rows), np.empty(rows)
-    likelihood = choice_gradient(space.first, contrasts, gradient, True)
+    likelihood = choice_gradient(space.first, contrasts, gradient, True, space.lapse)
     objective = likelihood - 0.5 * multipliers @ (contrasts - mean)
     for _ in range(_MAX_ITERATIONS):
         pseudo_data_at(space.first, contrasts, gradient, data)
@@ -85,14 +86,14 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
         step_size, best = 1.0, objective
         while step_size > 1e-10:
             trial, trial_multipliers = contrasts + step_size * newton_step, multipliers + step_size * multiplier_step
-            likelihood = choice_gradient(space.first, trial, gradient, True)
+            likelihood = choice_gradient(space.first, trial, gradient, True, space.lapse)
             objective = likelihood - 0.5 * trial_multipliers @ (trial - mean)
             if objective >= best - _ROUNDING * (1 + abs(best)):
                 break
             step_size /= 2
         else:
             # From here on differences of the objective are rounding errors.
-            likelihood = choice_gradient(space.first, contrasts, gradient, True)
+            likelihood = choice_gradient(space.first, contrasts, gradient, True, space.lapse)
             break
         contrasts, multipliers = trial, trial_multipliers
     square = multipliers @ (contrasts - mean)

@@ -48,8 +48,12 @@ def empty_data(first: Integers) -> PseudoData:
 
 
 @numba.njit(cache=True, nogil=True)
-def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_value: bool) -> float:
+def choice_gradient(
+    first: Integers, contrasts: Floats, gradient: Floats, with_value: bool, lapse: float = 0.0
+) -> float:
     """The ``gradient`` -p (N,) of Σ_t log π(x_t)[a_t] at contrasts u (N,), and, if requested, the sum itself."""
+    if lapse > 0.0:
+        return _gradient_with_lapses(first, contrasts, lapse, gradient)
     total, product = 0.0, 1.0
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
@@ -81,8 +85,36 @@ def choice_gradient(first: Integers, contrasts: Floats, gradient: Floats, with_v
 
 
 @numba.njit(cache=True, nogil=True)
+def _gradient_with_lapses(first: Integers, contrasts: Floats, lapse: float, gradient: Floats) -> float:
+    """The ``gradient`` -w p and the sum of log π, π = (1 - lapse) p_0 + lapse / (number of candidates).
+
+    w = (1 - lapse) p_0 / π is the probability that the choice was no lapse.
+    """
+    total = 0.0
+    for t in range(first.size - 1):
+        begin, end = first[t], first[t + 1]
+        peak = 0.0
+        for row in range(begin, end):
+            peak = max(peak, contrasts[row])
+        mass = np.exp(-peak)
+        attentive = (1.0 - lapse) * mass
+        for row in range(begin, end):
+            gradient[row] = np.exp(contrasts[row] - peak)
+            mass += gradient[row]
+        attentive /= mass
+        probability = attentive + lapse / (end - begin + 1)
+        for row in range(begin, end):
+            gradient[row] *= -attentive / (probability * mass)
+        total += np.log(probability)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
 def pseudo_data_at(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData) -> None:
-    """Pseudo-data whose log-density has the gradient and curvature of the choices' at ``contrasts``, into ``data``."""
+    """Pseudo-data whose log-density has the gradient and curvature of the choices' at ``contrasts``, into ``data``.
+
+    With lapses the curvature, which may be negative, is replaced by that of a softmax with the same gradient.
+    """
     for t in range(first.size - 1):
         candidates = first[t + 1] - first[t] + 1
         total = 1.0 + candidates * _MIN_SHARE
@@ -117,10 +149,10 @@ class PositionSums(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
-def add_position(first: Integers, contrasts: Floats, sums: PositionSums) -> None:
+def add_position(first: Integers, contrasts: Floats, sums: PositionSums, lapse: float = 0.0) -> None:
     """Add a position with these contrasts to the sums."""
     gradient = np.empty(contrasts.size)
-    choice_gradient(first, contrasts, gradient, False)
+    choice_gradient(first, contrasts, gradient, False, lapse)
     for t in range(first.size - 1):
         others, curvature = 0.0, 0.0
         for row in range(first[t], first[t + 1]):
@@ -184,9 +216,11 @@ def draw_measurement_noise(first: Integers, data: PseudoData, noise: Floats, com
 
 
 @numba.njit(cache=True, nogil=True)
-def log_residual(first: Integers, contrasts: Floats, data: PseudoData, gradient: Floats, with_value: bool) -> float:
+def log_residual(
+    first: Integers, contrasts: Floats, data: PseudoData, gradient: Floats, with_value: bool, lapse: float = 0.0
+) -> float:
     """The residual log-density R(u) = log π(u) - log N(y; u, V) up to a constant: its ``gradient`` and its value."""
-    total = choice_gradient(first, contrasts, gradient, with_value)
+    total = choice_gradient(first, contrasts, gradient, with_value, lapse)
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
         if end == begin + 1:

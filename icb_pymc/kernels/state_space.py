@@ -38,6 +38,8 @@ class StateSpace(NamedTuple):
         The contrasts of decision t are rows ``first[t]`` to ``first[t+1] - 1``.
     offset, state_loading, sampling_loading : (N,), (N, d), (N, e)
         The rows of o_t, C_t and B_t: how the state and the noise of sampling enter each contrast.
+    lapse : float
+        Probability that a choice is made at random, whatever the contrasts are.
     """
 
     start_mean: Floats
@@ -52,6 +54,7 @@ class StateSpace(NamedTuple):
     offset: Floats
     state_loading: Floats
     sampling_loading: Floats
+    lapse: float = 0.0
 
 
 class Noise(NamedTuple):

@@ -35,5 +35,5 @@ def compile_engine() -> None:
     position = make_position(reference, draw_centred_noise(reference, fresh_noise(reference, rng)))
     hmc_trajectory(reference, position, fresh_noise(reference, rng), 1, 1.0)
     sums = PositionSums(np.zeros(2), np.zeros(2), np.zeros(2))
-    add_position(space.first, position.contrasts, sums)
+    add_position(space.first, position.contrasts, sums, space.lapse)
     pseudo_data_from_sums(space.first, sums, 1, empty_data(space.first))

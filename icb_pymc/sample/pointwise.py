@@ -17,7 +17,7 @@ from scipy.special import logsumexp, ndtri
 from scipy.stats import qmc
 
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
-from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
@@ -88,7 +88,7 @@ def pointwise(model: pm.Model, posterior: xr.Dataset) -> Pointwise | None:
     if len(choices) != 1:
         return None
     (choice,) = choices
-    utility = parameters(choice)[0]
+    utility, _ = without_lapses(choice)
     if has_op(utility, LinearUtility) and utility.owner.inputs[2].type.ndim == 0:
         return _integrated(model, choice, posterior)
     if any(has_op(rv, BeliefSampleRV) for rv in model.free_RVs):
@@ -118,7 +118,7 @@ def _from_graph(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
 
 
 def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise:
-    utility, available = parameters(choice)
+    (utility, rate), available = without_lapses(choice), parameters(choice)[1]
     weights, context, alpha, *bonus = utility.owner.inputs
     weights = bare(weights)
     is_drawn = has_op(weights, BeliefSampleRV) and weights in model.free_RVs
@@ -135,6 +135,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
         shown = np.concatenate([shown, slots], axis=2)
     seen = choice_contrasts(shown, data["available"], data["chosen"], 1.0).values
     bonuses = _Evaluated(model, posterior, {"bonus": bonus[0]} if bonus else {})
+    lapses = _Evaluated(model, posterior, {} if rate is None else {"lapse": rate})
     spreads = _Spreads(model, posterior, parameters(weights) if is_drawn else None, alpha)
 
     chains, length, times = posterior.sizes["chain"], posterior.sizes["draw"], len(contrasts.first) - 1
@@ -169,7 +170,8 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
             if bonus:
                 added = [bonuses.at(chain, draw)["bonus"] / factor for draw, factor in zip(draws, scale, strict=True)]
                 belief = np.concatenate([belief, added], axis=2)
-            integrate_choices(contrasts.first, seen, scale, belief, sampling_loading, points, rows, others)
+            lapse = np.array([float(lapses.at(chain, draw).get("lapse", 0.0)) for draw in draws])
+            integrate_choices(contrasts.first, seen, scale, lapse, belief, sampling_loading, points, rows, others)
     probability = _probabilities(data, chains * length, others)
     return Pointwise(log_likelihood, probability)
 

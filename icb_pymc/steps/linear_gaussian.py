@@ -8,7 +8,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.beliefs import BeliefSampleRV
-from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV
+from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
 from icb_pymc.kernels.hamiltonian import Reference
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
@@ -22,7 +22,7 @@ from icb_pymc.steps.summed_sources import find_sum
 
 CHOICE_INPUTS = ("context", "available", "chosen")
 # All that choices depend on, given the weights.
-LIKELIHOOD_INPUTS = (*CHOICE_INPUTS, "alpha", "bonus")
+LIKELIHOOD_INPUTS = (*CHOICE_INPUTS, "alpha", "bonus", "lapse")
 # With larger utilities choices are certain, and squared utilities exceed the precision of float64.
 MAX_UTILITY = 1e5
 
@@ -37,6 +37,7 @@ class LinearGaussianParts(NamedTuple):
     source : where the beliefs come from
     hyperparameters : other free variables on which only these parts, or each other, depend
     shrinkage : random scales of single innovations, which are too many to be hyperparameters, or None
+    lapse : the probability that a choice is a lapse, or None
     """
 
     choice: TensorVariable
@@ -44,6 +45,7 @@ class LinearGaussianParts(NamedTuple):
     source: BeliefSource
     hyperparameters: list[TensorVariable]
     shrinkage: ShrinkageScales | None = None
+    lapse: TensorVariable | None = None
 
     @property
     def variables(self) -> list[TensorVariable]:
@@ -57,7 +59,7 @@ def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
     if len(choices) != 1:
         return None
     (choice,) = choices
-    utility = parameters(choice)[0]
+    utility, lapse = without_lapses(choice)
     if not has_op(utility, LinearUtility) or utility.owner.inputs[2].type.ndim != 0:
         return None
     given, _, _, *bonus = utility.owner.inputs
@@ -70,13 +72,14 @@ def find_linear_gaussian(model: pm.Model) -> LinearGaussianParts | None:
     # Where all rewards were observed, an agent that acts on the mean of its belief has no Gaussian variables.
     if source is None or (rho is None and not source.moves_beliefs):
         return None
-    parts = LinearGaussianParts(choice, rho, source, [])
+    parts = LinearGaussianParts(choice, rho, source, [], lapse=lapse)
     block = {*parts.variables, *source.observed, choice}
     for variable in parts.variables:
         is_plain = variable in model.free_RVs and model.rvs_to_transforms.get(variable) is None
         if not is_plain or not set(children(model, variable)) <= block:
             return None
-    # The covariance of rho must not depend on the beliefs, and neither may a bonus.
+    # The covariance of rho must not depend on the beliefs, and neither may a bonus or the rate of lapses.
+    bonus = [*bonus, *([] if lapse is None else [lapse])]
     apart = bonus if rho is None or is_learnt(belief, parameters(rho)[1]) else [*bonus, parameters(rho)[1]]
     if set(ancestors(apart)) & set(parts.variables):
         return None
@@ -112,7 +115,8 @@ class LinearGaussianModel:
         self._source, self._rho = parts.source, parts.rho
         self.order = parts.source.order
         self.with_rho = with_rho and parts.rho is not None
-        _, context, alpha, *bonus = parameters(parts.choice)[0].owner.inputs
+        utility, lapse = without_lapses(parts.choice)
+        _, context, alpha, *bonus = utility.owner.inputs
         graphs = {
             "context": context,
             "available": parameters(parts.choice)[1],
@@ -121,6 +125,8 @@ class LinearGaussianModel:
         }
         if bonus:
             graphs["bonus"] = bonus[0]
+        if lapse is not None:
+            graphs["lapse"] = lapse
         self._has_root = False
         if parts.rho is not None:
             mean, root = parameters(parts.rho)
@@ -161,6 +167,7 @@ class LinearGaussianModel:
             (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
             np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
             np.ascontiguousarray(sampling_loading),
+            float(values.get("lapse", 0.0)),
         )
         return dynamics, space
 

@@ -338,7 +338,7 @@ class UtilityHMC(SeededStep):
         self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATH_LENGTHS))))
         # The repeated position of a chain that is stuck at a distant start says nothing about the posterior.
         if self._has_moved:
-            add_position(self._space.first, self._position.contrasts, self._position_sums)
+            add_position(self._space.first, self._position.contrasts, self._position_sums, self._space.lapse)
             self._positions_summed += 1
         if self.steps in REFERENCE_UPDATES and self._positions_summed >= MIN_POSITIONS:
             noise = self._noise()

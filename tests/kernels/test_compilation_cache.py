@@ -110,7 +110,7 @@ RESULTS = """
     path = np.empty((T, k))
     draw_belief_path(path_gains(np.eye(k), np.full(k, 0.2), np.ones(T - 1)), np.zeros(k), rho, np.ones((T, k)), path)
     log_chosen, odds, points = np.empty((1, T)), np.zeros(rows), rng.standard_normal((32, k))
-    draws = (np.ones(1), path[None], loading[None])
+    draws = (np.ones(1), np.zeros(1), path[None], loading[None])
     integrate_choices(contrasts.first, contrasts.values, *draws, points, log_chosen, odds)
     results["choices"] = [*path.ravel(), *log_chosen.ravel(), *odds]
 

@@ -1,5 +1,7 @@
 """Choices and their Gaussian approximations against softmax formulas, dense matrices and finite differences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from helpers.state_spaces import data_at, log_likelihood, noise_covariance, probabilities, random_space
@@ -54,6 +56,22 @@ def test_the_choices_have_the_value_and_gradient_of_a_softmax(case):
     value = choice_gradient(FIRST, contrasts, gradient, True)
     assert value == pytest.approx(log_likelihood(FIRST, contrasts), rel=1e-14)
     np.testing.assert_allclose(gradient, -probabilities(FIRST, contrasts), rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES | EXTREMES)
+@pytest.mark.parametrize("lapse", [0.02, 0.7])
+def test_with_lapses_the_choices_have_the_value_and_gradient_of_the_mixture(case, lapse):
+    contrasts, gradient = (CASES | EXTREMES)[case], np.empty(ROWS)
+    value = choice_gradient(FIRST, contrasts, gradient, True, lapse)
+    expected, slopes = 0.0, []
+    for begin, end in pairwise(FIRST):
+        odds = np.append(contrasts[begin:end], 0.0)
+        softmax = np.exp(odds - np.logaddexp.reduce(odds))
+        probability = (1 - lapse) * softmax[-1] + lapse / len(odds)
+        expected += np.log(probability)
+        slopes.extend(-(1 - lapse) * softmax[-1] * softmax[:-1] / probability)
+    assert value == pytest.approx(expected, rel=1e-13)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-12)
 
 
 def test_the_value_of_very_many_choices_is_finite():

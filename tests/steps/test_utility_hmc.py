@@ -2,12 +2,13 @@
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from helpers.agreement import uniformity, z_scores
 from helpers.arrivals import make_arrivals
 
 from icb_pymc.declare.beliefs import BeliefSample, bayesian_learning, constant_within, isotropic_belief
-from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility, with_lapses
 from icb_pymc.declare.processes import LinearProcess, WienerProcess, mean_reverting, smooth_walk
 from icb_pymc.declare.rewards import LinearReward
 from icb_pymc.errors import InputError
@@ -38,8 +39,10 @@ DECISIONS = ARRIVALS.assign(chosen=("time", CHOSEN))
 CHOSEN_CONTEXT = CONTEXT[np.arange(TIMES), CHOSEN]
 
 
-def choose(rho, alpha=ALPHA):
-    SoftmaxChoice("chosen", linear_utility(rho, CONTEXT, alpha), AVAILABLE, observed=CHOSEN)
+def choose(rho, alpha=ALPHA, lapse=None):
+    utility, available = linear_utility(rho, CONTEXT, alpha), pt.as_tensor(AVAILABLE)
+    utility = utility if lapse is None else with_lapses(lapse)(utility, available)
+    SoftmaxChoice("chosen", utility, available, observed=CHOSEN)
 
 
 def walk_draws(rng, n, scale=1.0, start=START):
@@ -93,6 +96,29 @@ def walk_with_scales_learnt_prior(rng, n):
     rho = add_sampling_noise(belief, rng)
     values = {"scale_log__": log_scale, "alpha_log__": log_alpha, "belief": belief, "rho": rho}
     return values, rho, np.exp(log_alpha)[:, None, None]
+
+
+def walk_with_lapses():
+    with pm.Model() as model:
+        choose(WienerProcess("belief", MEAN, START, MOVE, ELAPSED), lapse=0.3)
+    return model
+
+
+def walk_with_lapses_prior(rng, n):
+    return *walk_without_rho_prior(rng, n), np.full((n, 1), 0.3)
+
+
+def walk_with_lapses_learnt():
+    with pm.Model() as model:
+        lapse = pm.Beta("lapse", 2.0, 3.0)
+        belief = WienerProcess("belief", MEAN, START, MOVE, ELAPSED)
+        choose(BeliefSample("rho", belief, np.linalg.cholesky(SAMPLING)), lapse=lapse)
+    return model
+
+
+def walk_with_lapses_learnt_prior(rng, n):
+    lapse, (values, rho, alpha) = rng.beta(2.0, 3.0, size=(n, 1)), walk_prior(rng, n)
+    return values | {"lapse_logodds__": np.log(lapse / (1 - lapse))}, rho, alpha, lapse
 
 
 def reverting():
@@ -230,6 +256,8 @@ CASES = {
     walk: walk_prior,
     walk_without_rho: walk_without_rho_prior,
     walk_with_scales_learnt: walk_with_scales_learnt_prior,
+    walk_with_lapses: walk_with_lapses_prior,
+    walk_with_lapses_learnt: walk_with_lapses_learnt_prior,
     reverting: reverting_prior,
     smooth: smooth_prior,
     user_defined: user_defined_prior,
@@ -243,10 +271,13 @@ CASES = {
 def posterior_by_importance_sampling(prior, draws=200_000):
     """Prior draws weighted by the likelihood of the choices, then resampled; and the log evidence."""
     rng = np.random.default_rng(8)
-    values, rho, alpha = prior(rng, draws)
+    values, rho, alpha, *lapses = prior(rng, draws)
     utility = np.where(AVAILABLE, alpha * np.einsum("tak,ntk->nta", CONTEXT, rho), -np.inf)
     chosen_utility = np.take_along_axis(utility, CHOSEN[None, :, None], axis=-1)[..., 0]
-    weight = np.exp((chosen_utility - np.logaddexp.reduce(utility, axis=-1)).sum(axis=1))
+    probability = np.exp(chosen_utility - np.logaddexp.reduce(utility, axis=-1))
+    for lapse in lapses:
+        probability = (1 - lapse) * probability + lapse / AVAILABLE.sum(axis=1)
+    weight = probability.prod(axis=1)
     kept = rng.choice(draws, size=draws // 10, p=weight / weight.sum())
     return to_columns({name: value[kept] for name, value in values.items()}), np.log(weight.mean())
 
