@@ -147,6 +147,8 @@ def score_segments(
     try:
         sharpness = float(alpha)
         mean, covariance = (moment.eval() for moment in prior_moments(decisions, alpha, prior_mean, prior_covariance))
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError("change points are computed before sampling: give alpha and the prior as numbers.") from error
     contrasts = contrasts_of(decisions, sharpness)
@@ -194,7 +196,7 @@ def _deviations(covariance: np.ndarray, decisions: xr.Dataset) -> np.ndarray:
         name, value = decisions["feature"].values[bad][0], variance[bad][0]
         raise InputError(
             f"the prior variance of the weight of '{name}' is {value:g}, so that segments cannot be scored: give a "
-            "positive alpha, and a prior_covariance that is positive and finite, or leave it out."
+            "prior_covariance that is positive and finite, or leave it out."
         )
     return np.sqrt(variance)
 

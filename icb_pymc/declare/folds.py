@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.separation import separating_direction
 from icb_pymc.data.standardisation import WEIGHT_SD
-from icb_pymc.declare.log_odds import log_odds_unit
+from icb_pymc.declare.log_odds import check_unit, log_odds_unit
 from icb_pymc.declare.priors import FlatWeights
 from icb_pymc.declare.processes import as_covariance
 from icb_pymc.errors import InputError, InputWarning
@@ -72,7 +72,11 @@ def prior_moments(
     candidates (`log_odds_unit`).
     """
     features = decisions.sizes["feature"]
-    spread = (WEIGHT_SD * log_odds_unit(decisions, alpha)) ** 2 if covariance is None else covariance
+    spread = covariance
+    if covariance is None:
+        unit = log_odds_unit(decisions, alpha)
+        check_unit(unit)
+        spread = (WEIGHT_SD * unit) ** 2
     return (
         pt.as_tensor(0.0 if mean is None else mean, dtype="float64") * np.ones(features),
         as_covariance(spread, features),

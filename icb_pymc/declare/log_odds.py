@@ -50,7 +50,17 @@ def log_odds_unit(decisions: xr.Dataset, alpha: Any = 1.0) -> Any:
     >>> log_odds_unit(decisions).round(3)
     array([0.141, 0.707])
     """
-    return 1.0 / (alpha * contrast_spread(decisions))
+    with np.errstate(divide="ignore"):
+        return 1.0 / (alpha * contrast_spread(decisions))
+
+
+def check_unit(unit: Any) -> None:
+    """Raise InputError if weights have no unit, as for alpha = 0, where a default prior needs one."""
+    if isinstance(unit, np.ndarray) and not np.isfinite(unit).all():
+        raise InputError(
+            "alpha=0: choices do not depend on weights, and default priors, which are in log-odds, are not defined; "
+            "give a positive alpha, or all covariances."
+        )
 
 
 def first_covariance(unit: Any, scale: Any = None, covariance: Any = None) -> TensorVariable:
@@ -88,6 +98,7 @@ def first_covariance(unit: Any, scale: Any = None, covariance: Any = None) -> Te
         if scale is not None:
             raise InputError("start_scale and start_covariance both describe the first belief: give one of them.")
         return as_covariance(covariance, features)
+    check_unit(unit)
     prior = _around(*START) if scale is None else scale
     return as_covariance((hyperparameter("start_scale", prior) * unit) ** 2, features)
 
@@ -154,6 +165,7 @@ def innovations(
     if is_zero(total_movement):
         instead = "fit 'b_irl', which assumes that" if clock == "calendar" else "give a small one, such as 0.01"
         raise InputError(f"total_movement is zero, so that weights never change: {instead}.")
+    check_unit(unit)
     movement = hyperparameter("total_movement", _around(*MOVEMENT) if total_movement is None else total_movement)
     shares = own_moments if clock == "own" else shares_of_time
     return as_covariance((movement * unit) ** 2, features), shares(decisions, unit_of_time)

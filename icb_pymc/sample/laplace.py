@@ -24,6 +24,10 @@ from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaus
 
 # The covariances of the states at all times are computed only if they have no more entries than this (160 MB).
 MOST_COVARIANCES = 20_000_000
+TOO_LARGE = (
+    "the posterior under these covariances is too wide or too narrow for the computer's numbers: standardise the "
+    "features, or give covariances and an alpha nearer to 1."
+)
 # Bounds of the search on the unconstrained scale, such as log variances, relative to the initial values: further down
 # than up, since a weight that hardly moves in a very long log has an innovation variance of 1e-8 or less.
 SEARCH_BELOW, SEARCH_ABOVE = 23.0, 15.0
@@ -103,8 +107,12 @@ def laplace_approximation(
         point = most_probable_hyperparameters(model, reader, point, progressbar)
     values = reader.values(point)
     dynamics, space = reader.state_space(values)
-    mode = find_mode(space)
-    reference = make_reference(space, mode.data)
+    with np.errstate(all="ignore"):
+        mode = find_mode(space)
+        reference = make_reference(space, mode.data)
+    log_evidence = mode.log_evidence + reader.log_evidence(values)
+    if not np.isfinite([log_evidence, *mode.contrasts]).all():
+        raise InputError(TOO_LARGE)
 
     rng = np.random.Generator(np.random.SFC64(seed))
     read = GraphReader(model, {name: model[name] for name in names})
@@ -117,6 +125,9 @@ def laplace_approximation(
             kept = {name: np.empty((1, draws, *value.shape), value.dtype) for name, value in drawn.items()}
         for name, value in drawn.items():
             kept[name][0, i] = value
+    # Draws are kept as float32; of NaN the comparison is false.
+    if not all((np.abs(path) < np.finfo(np.float32).max).all() for path in kept.values()):
+        raise InputError(TOO_LARGE)
     # Unnamed dimensions are named as ArviZ names them.
     dims = {
         name: model.named_vars_to_dims.get(name) or [f"{name}_dim_{i}" for i in range(path.ndim - 2)]
@@ -127,7 +138,7 @@ def laplace_approximation(
     states = len(space.start_mean)
     return Laplace(
         xr.Dataset(variables, {"chain": [0], "draw": np.arange(draws)} | coords),
-        mode.log_evidence + reader.log_evidence(values),
+        log_evidence,
         *(reader.belief_moments(dynamics, reference) if states**2 * len(space.first) <= MOST_COVARIANCES else ()),
     )
 

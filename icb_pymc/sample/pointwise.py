@@ -4,6 +4,7 @@ A choice is judged by p(a_t | beta_t), the belief as drawn and rho_t integrated 
 under p(a_t | rho_t) a model would be rewarded for a rho_t that is informed by little else than that very choice.
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.stats import qmc
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import bare, has_op, parameters
+from icb_pymc.errors import InputWarning
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.steps.belief_readers import belief_covariances, is_learnt
@@ -117,7 +119,7 @@ def _from_graph(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
     return Pointwise(log_likelihood, _probabilities(data, chains * length, others))
 
 
-def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise:
+def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) -> Pointwise | None:
     (utility, rate), available = without_lapses(choice), parameters(choice)[1]
     weights, context, alpha, *bonus = utility.owner.inputs
     weights = bare(weights)
@@ -171,7 +173,20 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 added = [bonuses.at(chain, draw)["bonus"] / factor for draw, factor in zip(draws, scale, strict=True)]
                 belief = np.concatenate([belief, added], axis=2)
             lapse = np.array([float(lapses.at(chain, draw).get("lapse", 0.0)) for draw in draws])
-            integrate_choices(contrasts.first, seen, scale, lapse, belief, sampling_loading, points, rows, others)
+            try:
+                integrate_choices(contrasts.first, seen, scale, lapse, belief, sampling_loading, points, rows, others)
+            except ArithmeticError:
+                rows[:] = np.nan
+    # They are kept as float32; of NaN the comparison is false.
+    if not (np.abs(log_likelihood) < np.finfo(np.float32).max).all():
+        # The draws may have taken hours: they are kept.
+        warnings.warn(
+            "the log-likelihood of the choices is left out: under some draws a choice has no probability that can be "
+            "computed, since covariances or features are too large or too small.",
+            InputWarning,
+            stacklevel=2,
+        )
+        return None
     probability = _probabilities(data, chains * length, others)
     return Pointwise(log_likelihood, probability)
 

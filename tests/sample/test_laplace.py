@@ -211,3 +211,25 @@ def test_what_is_not_linear_and_gaussian_is_refused_in_one_sentence(declare):
         fit(declare, DECISIONS, method="laplace", draws=5, progressbar=False)
     assert "'mcmc'" in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"start_covariance": 1e99, "innovation_covariance": 1e99},
+            "too wide or too narrow for the computer's numbers",
+        ),
+        ({"alpha": 0.0}, "alpha=0: choices do not depend on weights"),
+    ],
+)
+def test_a_posterior_that_cannot_be_computed_is_refused(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        fit("nb_icb", DECISIONS, given, method="laplace", draws=3, progressbar=False)
+
+
+def test_an_alpha_of_zero_leaves_the_prior_as_it_was():
+    given = {"start_covariance": 4.0, "innovation_covariance": 0.0, "alpha": 0.0}
+    result = fit("nb_icb", DECISIONS, given, method="laplace", draws=3, seed=0, progressbar=False)
+    np.testing.assert_allclose(group(result, "gaussian")["belief"], 0.0, atol=1e-12)
+    np.testing.assert_allclose(group(result, "gaussian")["belief_sd"], 2.0)

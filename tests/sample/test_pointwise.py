@@ -8,9 +8,10 @@ import xarray as xr
 from helpers.arrivals import make_arrivals
 from helpers.settings import NB_ICB
 
-from icb_pymc import fit, simulate
+from icb_pymc import fit, from_arrays, simulate
 from icb_pymc.declare.choice import linear_utility
 from icb_pymc.declare.model import choose, decisions_model
+from icb_pymc.errors import InputWarning
 from icb_pymc.models import nb_icb
 from icb_pymc.results.inference_data import group, group_names
 from icb_pymc.sample.pointwise import pointwise, pointwise_groups
@@ -127,3 +128,12 @@ def test_nothing_is_kept_where_times_are_thinned_or_it_is_not_wanted_or_rho_cann
         assert not {"log_likelihood", "choice_probabilities"} & set(group_names(result))
     curved = nb_icb(decisions, **NB_ICB, mean_reward=lambda rho, x: pm.math.tanh((x * rho[:, None]).sum(-1)))
     assert pointwise(curved, group(unwanted, "posterior")) is None
+
+
+def test_draws_are_kept_where_the_likelihood_of_a_choice_cannot_be_computed():
+    decisions = from_arrays(1e8 * np.array([[[1.0], [0.0], [-1.0]], [[0.0], [1.0], [2.0]]]), [2, 2])
+    given = {"prior_mean": -0.5, "prior_covariance": 1e-16}
+    with pytest.warns(InputWarning, match="the log-likelihood of the choices is left out: under some draws"):
+        result = fit("b_irl", decisions, given, method="laplace", draws=3, seed=0, progressbar=False)
+    assert np.isfinite(group(result, "posterior")["belief"]).all()
+    assert "log_likelihood" not in group_names(result)

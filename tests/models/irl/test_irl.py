@@ -253,8 +253,8 @@ def test_segments_of_features_in_any_units_have_the_same_evidence(stepping):
         ({"prior": "flat", "score": "likelihood"}, "never leaves its start: standardise the features"),
         ({"prior_covariance": [1.0, 0.0]}, "prior variance of the weight of '.*' is 0"),
         ({"prior_covariance": [[1.0, 1.0], [1.0, 1.0]]}, "prior_covariance is singular"),
-        ({"alpha": 0.0}, "is inf, so that segments cannot be scored: give a positive alpha"),
-        ({"alpha": 0.0, "score": "likelihood", "prior": "flat"}, "alpha=0: choices that are uniform"),
+        ({"alpha": 0.0}, "alpha=0: choices do not depend on weights"),
+        ({"alpha": 0.0, "score": "likelihood", "prior_covariance": 1.0}, "alpha=0: choices that are uniform"),
     ],
 )
 def test_segments_that_cannot_be_scored_are_refused_by_the_name_of_their_feature(stepping, options, sentence):
