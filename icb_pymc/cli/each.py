@@ -54,7 +54,7 @@ def fit_subjects(options: argparse.Namespace, hyperparameters: dict[str, Any], f
     from icb_pymc.assess.population import population
     from icb_pymc.sample.each import fit_each
 
-    folder = options.output or "fits"
+    folder = "fits" if options.output is None else options.output
     fits = fit_each(
         options.model,
         decisions,
