@@ -44,7 +44,8 @@ def test_every_verb_tells_the_same_weight_per_euro(fitted, capsys, monkeypatch):
 
     assert main(["table", trace, "--unit", "user", "-o", str(fitted / "weights.csv")]) == 0
     told = pd.read_csv(fitted / "weights.csv").query("feature == 'income'")["weight"]
-    np.testing.assert_allclose(told, weights.median(("chain", "draw")), rtol=1e-5)
+    # Of Laplace's method the Gaussian itself is told, of which the draws are a sample.
+    np.testing.assert_allclose(told, weights.median(("chain", "draw")), rtol=0.05)
 
     drawn = []
     monkeypatch.setattr("icb_pymc.cli.plot.write_picture", lambda draw, _: drawn.append(draw()))
