@@ -174,9 +174,13 @@ class _Subjects:
     """Decisions by subject; those of one log are divided when they are asked for."""
 
     def __init__(self, decisions: xr.Dataset | Mapping[str, xr.Dataset]) -> None:
-        # Names may be numbers; the store writes them as text.
-        self._decisions = decisions if isinstance(decisions, xr.Dataset) else _by_text(decisions)
-        self.names = agents_of(decisions) if isinstance(decisions, xr.Dataset) else list(self._decisions)
+        self._decisions: xr.Dataset | dict[str, xr.Dataset]
+        if isinstance(decisions, xr.Dataset):
+            self._decisions, self.names = decisions, agents_of(decisions)
+        else:
+            # Names may be numbers; the store writes them as text.
+            self._decisions = _by_text(decisions)
+            self.names = list(self._decisions)
         if not self.names:
             raise InputError("there are no subjects: give the decisions of at least one.")
 
