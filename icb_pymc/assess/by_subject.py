@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from icb_pymc.assess.comparison import check_same, loo_scores
+from icb_pymc.assess.convergence import ESS_LIMIT, RHAT_LIMIT
 from icb_pymc.assess.diagnosis import diagnose
 from icb_pymc.errors import InputError
 from icb_pymc.io.progress import progress
@@ -59,12 +60,16 @@ def by_subject(
     return BySubject(pd.DataFrame(rows), failures)
 
 
-def diagnose_each(fits: Fits, *, progressbar: bool = False) -> BySubject:
+def diagnose_each(
+    fits: Fits, *, rhat_limit: float = RHAT_LIMIT, ess_limit: float = ESS_LIMIT, progressbar: bool = False
+) -> BySubject:
     """Whether the chains of every subject have converged.
 
     Parameters
     ----------
     fits : Fits
+    rhat_limit, ess_limit : float
+        As in `icb_pymc.diagnose`.
     progressbar : bool
         Show one.
 
@@ -75,7 +80,7 @@ def diagnose_each(fits: Fits, *, progressbar: bool = False) -> BySubject:
     """
 
     def answer(subject: str, trace: xr.DataTree) -> list[dict[str, Any]]:
-        found = diagnose(trace)
+        found = diagnose(trace, rhat_limit=rhat_limit, ess_limit=ess_limit)
         row: dict[str, Any] = {"converged": found.converged, "rhat": np.nan, "ess": np.nan, "verdict": found.verdict}
         if len(found.blocks):
             row |= {"rhat": found.blocks["R-hat"].max(), "ess": found.blocks[["bulk ESS", "tail ESS"]].min().min()}

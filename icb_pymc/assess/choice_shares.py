@@ -14,6 +14,7 @@ from icb_pymc.assess.predictive_checks import replicated_choices, why_not_checke
 from icb_pymc.data.answers import NONE
 from icb_pymc.data.sessions import seen, session_boundaries
 from icb_pymc.data.standardisation import user_context
+from icb_pymc.data.times import format_time
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import checked_ci_prob, decisions_in
@@ -186,8 +187,9 @@ def two_choices(trace: InferenceData) -> TwoChoices:
     used, probability = _checked(trace, decisions_in(trace))
     counts = seen(used).sum(axis=1)
     if (counts != 2).any():
+        step = int(np.argmax(counts != 2))
         raise InputError(
-            f"decision at {used['time'].values[int(np.argmax(counts != 2))]} is between {counts.max()} candidates: "
+            f"the decision at {format_time(used['time'].values[step])} is between {counts[step]} candidates: "
             "this is for choices between two."
         )
     slots = np.argsort(~seen(used), axis=1, kind="stable")[:, :2]

@@ -18,6 +18,7 @@ from icb_pymc.cli.options import (
     non_negative_integer,
     positive_integer,
     read_given_decisions,
+    refuse_scaling,
     say,
     say_json,
 )
@@ -126,6 +127,7 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.catalogue.lookup import check_names, find, settings
 
     check_each(options)
+    refuse_scaling(options.decisions[0], options)
     if options.each is None:
         options.output = "trace.nc" if options.output is None else options.output
         check_output(options.output, ".nc")

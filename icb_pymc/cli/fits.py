@@ -16,7 +16,8 @@ def diagnose_fits(options: argparse.Namespace) -> int:
 
     if options.output:
         raise InputError("-o draws one trace; give that of one subject from the folder.")
-    found = diagnose_each(read_fits(options.trace), progressbar=_is_watched(options))
+    limits = {"rhat_limit": options.rhat, "ess_limit": options.ess}
+    found = diagnose_each(read_fits(options.trace), **limits, progressbar=_is_watched(options))
     converged = int(found.table["converged"].sum())
     is_good = converged == len(found.table) and not found.failures
     if options.json:

@@ -82,6 +82,11 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 def read_given_decisions(path: str, options: argparse.Namespace, like: Any = None) -> Any:
     """Read the decisions named on the command line, or those in a trace; those of a table get the coding of `like`."""
+    if Path(path).suffix == ".nc":
+        from icb_pymc.data.columns import Columns
+
+        if given_columns(options) != Columns():
+            raise InputError(f"{path}: options of columns are for tables; leave them out for a netCDF file.")
     if is_trace(path):
         from icb_pymc.results.posterior import decisions_in
         from icb_pymc.results.traces import read_trace_as_tree
@@ -125,6 +130,15 @@ def _alternatives(text: str | None) -> Sequence[str] | dict[str, str] | None:
     if not all(value and name for value, name in pairs.items()):
         raise InputError(f"--alternatives {text}: write A,B or 1=A,2=B.")
     return pairs
+
+
+def refuse_scaling(path: str, options: argparse.Namespace) -> None:
+    """Refuse ``--scale-binary`` for a netCDF file, whose features are taken as they are."""
+    if options.scale_binary and Path(path).suffix == ".nc":
+        raise InputError(
+            f"{path}: --scale-binary is for tables, since the features of a netCDF file stay as they are; standardise "
+            "it first (icb convert --standardise --scale-binary)."
+        )
 
 
 def read_decisions_or_trace(path: str, options: argparse.Namespace) -> Any:

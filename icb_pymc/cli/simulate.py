@@ -16,6 +16,7 @@ from icb_pymc.cli.options import (
     non_negative_integer,
     positive_integer,
     read_given_decisions,
+    refuse_scaling,
     say,
     say_json,
 )
@@ -123,6 +124,7 @@ def _contexts(options: argparse.Namespace) -> dict[str, Any]:
     for name in ("steps", "actions", "cohort", "quadratic"):
         if getattr(options, name):
             raise InputError(f"--{name} is for simulated transplants; leave it out with --contexts.")
+    refuse_scaling(options.contexts, options)
     if Path(options.contexts).suffix == ".nc":
         return {"decisions": read_given_decisions(options.contexts, options)}
     contexts = read_contexts(options.contexts, given_columns(options))

@@ -270,7 +270,7 @@ def _check_method(method: str, asked: dict[str, Any], learn: Sequence[str], kept
     if method in ("em", "estimate") and not kept.is_plain:
         raise InputError(f"method '{method}' keeps all times in full: leave out every, times and dtype.")
     if method == "laplace":
-        for name in ("kernel", "tune", "chains"):
+        for name in ("kernel", "tune", "chains", "sweeps", "iterations"):
             if asked[name] is not None:
                 raise InputError(f"{name}: method 'laplace' makes independent draws without chains; leave {name} out.")
 

@@ -134,6 +134,14 @@ def test_diagnose_counts_subjects_and_exits_with_1_unless_all_have_converged(fol
     assert json.loads(capsys.readouterr().out)["fitted"] == 3
 
 
+def test_diagnose_judges_subjects_by_the_limits_given(tmp_path, capsys):
+    sampling = {"draws": 40, "tune": 40, "chains": 2, "seed": 0, "progressbar": False}
+    fits = each.fit_each("nb_icb", {"Ada": subject_logs()["Ada"]}, folder=tmp_path / "store", **sampling)
+    assert main(["diagnose", str(fits.folder)]) == 1
+    assert main(["diagnose", str(fits.folder), "--rhat", "5", "--ess", "1"]) == 0
+    assert "1 of 1 subjects have converged" in capsys.readouterr().out
+
+
 def test_compare_takes_folders(folder, tmp_path, capsys):
     assert main(["compare", folder, folder]) == 2
     assert "given twice" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from scipy.special import expit
 
-from icb_pymc import from_table, standardise, write_trace
+from icb_pymc import from_arrays, from_table, standardise, write_trace
 from icb_pymc.assess.choice_shares import bias, performance, psychometric
 from icb_pymc.cli import main
 from icb_pymc.data.columns import Columns
@@ -152,6 +152,11 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason(table, right_model):
         psychometric(right_model, "bias")
     with pytest.raises(InputError, match="window=601"):
         performance(right_model, window=601)
+    three = from_arrays(
+        np.random.default_rng(0).normal(size=(3, 4, 2)), [0, 0, 0], available=[[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+    )
+    with pytest.raises(InputError, match="the decision at t = 2 is between 3 candidates"):
+        bias(trace_of(three))
     parts = {name: group(right_model, name) for name in ("posterior", "observed_data", "constant_data")}
     with pytest.raises(InputError, match="no choice probabilities"):
         bias(from_groups(parts, right_model.attrs))

@@ -74,6 +74,8 @@ def test_the_posterior_follows_a_change_of_priorities():
         ("nb_icb", {"kernel": "fast"}, "'gibbs' or 'paper'"),
         ("nb_icb", {"method": "laplace", "chains": 2}, "leave chains out"),
         ("nb_icb", {"method": "laplace", "kernel": "engine"}, "leave kernel out"),
+        ("nb_icb", {"method": "laplace", "sweeps": 2}, "leave sweeps out"),
+        ("nb_icb", {"method": "laplace", "iterations": 2}, "leave iterations out"),
         ("t_rex", {"learn": ["steps"]}, "'estimate' takes no priors"),
     ],
 )
