@@ -1,7 +1,6 @@
 """What one choice says about its contrasts: E[p] and the mean and covariance of ε weighted by p, u = centre + root ε.
 
-p = 1 / (1 + Σ exp u) is the probability of the candidate that was chosen, and ε is standard normal. With lapses it is
-(1 - lapse) / (1 + Σ exp u) + lapse / (1 + count), and ε weighted by it is a mixture.
+p = 1 / (1 + Σ exp u) is the probability of the candidate that was chosen, and ε is standard normal.
 """
 
 import math
@@ -20,13 +19,7 @@ _HALF_WIDTH, _STEP_TIMES_SPREAD, _MAX_STEP = 8.0, 0.8, 0.5
 
 @numba.njit(cache=True, nogil=True)
 def weigh_by_choice(
-    count: int,
-    centre: Floats,
-    root: Floats,
-    points: Floats,
-    lapse: float,
-    tilted_mean: Floats,
-    tilted_covariance: Floats,
+    count: int, centre: Floats, root: Floats, points: Floats, tilted_mean: Floats, tilted_covariance: Floats
 ) -> float:
     """log E[p], with the mean (count,) and covariance (count, count) of ε weighted by p.
 
@@ -38,23 +31,8 @@ def weigh_by_choice(
         Standard normal points to average over where there are several contrasts, at most n.
     """
     if count == 1:
-        value = _on_grid(centre[0], root[0, 0], tilted_mean, tilted_covariance)
-    else:
-        value = _at_points(centre[:count], root, points, tilted_mean, tilted_covariance)
-    if lapse == 0.0:
-        return value
-    attentive = (1.0 - lapse) * math.exp(value)
-    probability = attentive + lapse / (count + 1)
-    weight = attentive / probability
-    for i in range(count):
-        for j in range(count):
-            # Around the mean of the mixture; that of a lapse is zero.
-            between = (1.0 - weight) * tilted_mean[i] * tilted_mean[j]
-            tilted_covariance[i, j] = weight * (tilted_covariance[i, j] + between)
-        tilted_covariance[i, i] += 1.0 - weight
-    for i in range(count):
-        tilted_mean[i] *= weight
-    return math.log(probability)
+        return _on_grid(centre[0], root[0, 0], tilted_mean, tilted_covariance)
+    return _at_points(centre[:count], root, points, tilted_mean, tilted_covariance)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -78,7 +78,7 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
         log_predictive[t] = 0.0
         if count > 0:
             contrast_moments(space, t, mean, covariance, centre, root, gain)
-            value = weigh_by_choice(count, centre, root, points, space.lapse, tilted_mean, tilted_covariance)
+            value = weigh_by_choice(count, centre, root, points, tilted_mean, tilted_covariance)
             log_evidence += value
             update_state(count, gain, tilted_mean, tilted_covariance, mean, covariance)
             make_site(count, centre, root, tilted_mean, tilted_covariance, window.precision[w], window.linear[w])
@@ -170,9 +170,7 @@ def _make_sites_again(space: StateSpace, begin: int, end: int, points: Floats, w
             for q in range(count):
                 for i in range(d):
                     both[p, q] += gain[i, p] * informed[i, q]
-        _make_site_again(
-            count, centre, root, points, space.lapse, site_mean, site_covariance, gain, adjoint, both, w, window
-        )
+        _make_site_again(count, centre, root, points, site_mean, site_covariance, gain, adjoint, both, w, window)
         _carry_backwards(
             count, space.state_loading[space.first[t] : space.first[t + 1]], centre, root, precision, linear,
             site_mean, site_covariance, gain, informed, both, adjoint, information,
@@ -181,8 +179,8 @@ def _make_sites_again(space: StateSpace, begin: int, end: int, points: Floats, w
 
 @numba.njit(cache=True, nogil=True)
 def _make_site_again(
-    count: int, centre: Floats, root: Floats, points: Floats, lapse: float, site_mean: Floats,
-    site_covariance: Floats, gain: Floats, adjoint: Floats, both: Floats, w: int, window: Window,
+    count: int, centre: Floats, root: Floats, points: Floats, site_mean: Floats, site_covariance: Floats,
+    gain: Floats, adjoint: Floats, both: Floats, w: int, window: Window,
 ) -> None:  # fmt: skip
     """Make the site of one decision given the others: the smoothed ε without the old site, then with the choice."""
     d = adjoint.size
@@ -229,7 +227,7 @@ def _make_site_again(
         if not math.isfinite(cavity_centre[p] + cavity_root[p, p]):
             return
     tilted_mean, tilted_covariance = np.empty(count), np.empty((count, count))
-    value = weigh_by_choice(count, cavity_centre, cavity_root, points, lapse, tilted_mean, tilted_covariance)
+    value = weigh_by_choice(count, cavity_centre, cavity_root, points, tilted_mean, tilted_covariance)
     make_site(count, cavity_centre, cavity_root, tilted_mean, tilted_covariance, window.precision[w], window.linear[w])
     window.scale[w] = value - apply_site(
         count, cavity_centre, cavity_root, window.precision[w], window.linear[w], tilted_mean, tilted_covariance

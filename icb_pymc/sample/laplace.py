@@ -99,7 +99,7 @@ def laplace_approximation(
         )
     if parts.lapse is not None:
         raise InputError(
-            "Laplace's method is not for models with lapses, whose posterior may have several modes: use 'mcmc'."
+            "Laplace's method is not for models with lapses, whose curvature may be negative: use method 'mcmc'."
         )
     reader = LinearGaussianModel(model, parts, with_rho)
     point = model.initial_point()

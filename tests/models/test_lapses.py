@@ -87,17 +87,6 @@ def test_likelihoods_and_probabilities_of_choices_count_lapses(decisions, trace)
     np.testing.assert_allclose(group(trace, "choice_probabilities")["probability"].values, left_out, rtol=1e-6)
 
 
-def test_forecasts_add_up_to_the_evidence(decisions):
-    belief = np.cumsum(
-        np.sqrt([1.0] + [GIVEN["innovation_covariance"]] * (TIMES - 1))
-        * np.random.default_rng(2).standard_normal((200_000, TIMES)),
-        axis=1,
-    )
-    chosen = of_chosen(decisions, probabilities(decisions, belief[:, :, None], LAPSE))
-    scores = one_step_ahead("nb_icb", decisions, GIVEN | {"lapse": LAPSE}, start=0)
-    assert float(scores.sum()) == pytest.approx(np.log(chosen.prod(axis=1).mean()), abs=0.1)
-
-
 def test_comparisons_with_a_model_without_lapses_are_possible(decisions, trace):
     table = compare({"lapses": trace, "none": fit("nb_icb", decisions, GIVEN, **SHORT)})
     assert set(table.index) == {"lapses", "none"}
@@ -112,6 +101,8 @@ def test_choices_left_out_are_predicted_with_lapses(decisions):
 def test_what_knows_no_lapses_is_left_out_or_refused_in_a_sentence(decisions, trace):
     with pytest.raises(InputError, match="Laplace's method is not for models with lapses"):
         fit("nb_icb", decisions, {"lapse": LAPSE}, method="laplace", progressbar=False)
+    with pytest.raises(InputError, match="cannot forecast one step ahead with lapses"):
+        one_step_ahead("nb_icb", decisions, {"lapse": LAPSE})
     with pytest.raises(InputError, match="learn lapse: it is a probability"):
         fit("nb_icb", decisions, {"lapse": LAPSE}, learn=["lapse"], progressbar=False)
     with pytest.warns(InputWarning, match="know no lapses, so they are left out"):
