@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from functools import partial
 from hashlib import sha256
@@ -171,34 +171,29 @@ def fit_each(
 
 
 class _Subjects:
-    """Decisions by subject; those of one log are divided when they are asked for."""
+    """Decisions by subject; those of one log are divided, and those of a mapping read, when they are asked for."""
 
-    def __init__(self, decisions: xr.Dataset | Mapping[str, xr.Dataset]) -> None:
-        self._decisions: xr.Dataset | dict[str, xr.Dataset]
+    def __init__(self, decisions: xr.Dataset | Mapping[Any, xr.Dataset]) -> None:
+        self._read: Callable[[str], xr.Dataset]
         if isinstance(decisions, xr.Dataset):
-            self._decisions, self.names = decisions, agents_of(decisions)
+            self._read, self.names = partial(decisions_by, decisions), agents_of(decisions)
         else:
             # Names may be numbers; the store writes them as text.
-            self._decisions = named = _by_text(decisions)
-            self.names = list(named)
+            keys = {str(name): name for name in decisions}
+            if len(keys) < len(decisions):
+                raise InputError(
+                    "two subjects have the same name, once as a number and once as text; rename one of them."
+                )
+            self._read, self.names = (lambda subject: decisions[keys[subject]]), list(keys)
         if not self.names:
             raise InputError("there are no subjects: give the decisions of at least one.")
 
     def __getitem__(self, subject: str) -> xr.Dataset:
-        if isinstance(self._decisions, xr.Dataset):
-            return decisions_by(self._decisions, subject)
-        return self._decisions[subject]
+        return self._read(subject)
 
     def digests(self) -> dict[str, str]:
         """A hash of the decisions of each."""
         return {subject: _digest(self[subject]) for subject in self.names}
-
-
-def _by_text(decisions: Mapping[Any, xr.Dataset]) -> dict[str, xr.Dataset]:
-    named = {str(name): each for name, each in decisions.items()}
-    if len(named) < len(decisions):
-        raise InputError("two subjects have the same name, once as a number and once as text; rename one of them.")
-    return named
 
 
 def _digest(decisions: xr.Dataset) -> str:
