@@ -89,4 +89,4 @@ def test_the_result_is_finite_or_the_fit_is_refused():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_result_is_finite_or_the_fit_is_refused_over_many_logs():
-    run(120)()
+    run(60)()
