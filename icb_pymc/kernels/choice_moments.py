@@ -44,17 +44,22 @@ def _on_grid(centre: float, spread: float, tilted_mean: Floats, tilted_covarianc
         return -at_centre
     step = min(_MAX_STEP, _STEP_TIMES_SPREAD / spread)
     nodes = math.ceil((2.0 * _HALF_WIDTH + spread) / step) + 1
-    total, first, square = 0.0, 0.0, 0.0
+    total, first, square, largest = 0.0, 0.0, 0.0, -math.inf
     for n in range(nodes):
         z = n * step - _HALF_WIDTH - spread
         u = centre + spread * z
-        weight = math.exp(at_centre - 0.5 * z * z - max(u, 0.0) - math.log1p(math.exp(-abs(u))))
+        log_weight = at_centre - 0.5 * z * z - max(u, 0.0) - math.log1p(math.exp(-abs(u)))
+        if log_weight > largest:
+            # Sums are relative to the largest weight so far, so that they neither overflow nor vanish.
+            shrink, largest = math.exp(largest - log_weight), log_weight
+            total, first, square = total * shrink, first * shrink, square * shrink
+        weight = math.exp(log_weight - largest)
         total += weight
         first += weight * z
         square += weight * z * z
     tilted_mean[0] = first / total
     tilted_covariance[0, 0] = square / total - tilted_mean[0] ** 2
-    return math.log(total * step / math.sqrt(2.0 * math.pi)) - at_centre
+    return math.log(total * step / math.sqrt(2.0 * math.pi)) + largest - at_centre
 
 
 @numba.njit(cache=True, nogil=True)
@@ -63,7 +68,7 @@ def _at_points(centre: Floats, root: Floats, points: Floats, tilted_mean: Floats
     count = centre.size
     value_at_noise, peak, noise = np.empty(count), np.empty(count), np.empty(count)
     find_peak(root, 0, count, centre, value_at_noise, peak)
-    total, first, square = 0.0, np.zeros(count), np.zeros((count, count))
+    total, first, square, most = 0.0, np.zeros(count), np.zeros((count, count)), -math.inf
     for q in range(points.shape[0]):
         log_weight = 0.0
         for i in range(count):
@@ -79,7 +84,16 @@ def _at_points(centre: Floats, root: Floats, points: Floats, tilted_mean: Floats
         mass = math.exp(-largest)
         for j in range(count):
             mass += math.exp(value_at_noise[j] - largest)
-        weight = math.exp(log_weight - largest - math.log(mass))
+        log_weight -= largest + math.log(mass)
+        if log_weight > most:
+            # As on the grid: an event that is very improbable has weights that all vanish otherwise.
+            shrink, most = math.exp(most - log_weight), log_weight
+            total *= shrink
+            for i in range(count):
+                first[i] *= shrink
+                for j in range(count):
+                    square[i, j] *= shrink
+        weight = math.exp(log_weight - most)
         total += weight
         for i in range(count):
             first[i] += weight * noise[i]
@@ -90,4 +104,4 @@ def _at_points(centre: Floats, root: Floats, points: Floats, tilted_mean: Floats
     for i in range(count):
         for j in range(count):
             tilted_covariance[i, j] = square[i, j] / total - tilted_mean[i] * tilted_mean[j]
-    return math.log(total / points.shape[0])
+    return math.log(total / points.shape[0]) + most

@@ -55,6 +55,11 @@ def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tup
         One variable (chain, draw, ...).
     relative_efficiency : float
         Effective draws per draw.
+
+    Raises
+    ------
+    InputError
+        If there are too few draws.
     """
     import arviz as az
 
@@ -64,7 +69,15 @@ def leave_one_out(log_likelihood: xr.Dataset, relative_efficiency: float) -> tup
     with warnings.catch_warnings():
         # The caller reports high values of k.
         warnings.simplefilter("ignore")
-        loo = az.loo(result, pointwise=True, reff=relative_efficiency)
+        try:
+            loo = az.loo(result, pointwise=True, reff=relative_efficiency)
+        except ValueError as error:
+            # Newer versions of ArviZ fit a tail to five draws at least.
+            if "n_draws_tail" not in str(error):
+                raise
+            raise InputError(
+                "there are too few draws to leave out choices one at a time; fit with more draws."
+            ) from error
     return loo.elpd_i if hasattr(loo, "elpd_i") else loo.loo_i, loo.pareto_k
 
 
