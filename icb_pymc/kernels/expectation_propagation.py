@@ -26,6 +26,8 @@ WINDOW = 256
 # it: twice as many decisions are awaited until the next, up to the longest wait. After a large change there is another
 # pass at once.
 _SMALL, _LARGE, _PASSES, _LONGEST_WAIT = 2e-3, 0.05, 3, 128
+# The square root of the least precision of a contrast given all sites but its own.
+_LEAST_PIVOT = 2e-5
 
 
 class Window(NamedTuple):
@@ -209,8 +211,13 @@ def _make_site_again(
             inverse[p, q] -= own[p, q] - (1.0 if p == q else 0.0)
         if not inverse[p, p] > 1e-9:
             return
-    invert(inverse, count, cavity)
     cavity_centre, cavity_root, triangle = np.zeros(count), np.zeros((count, count)), np.zeros((count, count))
+    # Where the others do not make a Gaussian of their own, the site stays as it is.
+    factorise(inverse, count, triangle)
+    for p in range(count):
+        if not triangle[p, p] > _LEAST_PIVOT:
+            return
+    invert(inverse, count, cavity)
     factorise(cavity, count, triangle)
     for p in range(count):
         mean[p] = 0.0
