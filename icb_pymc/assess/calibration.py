@@ -6,7 +6,6 @@ used here: it draws data from the graph of inference, where the contexts that a 
 made, and it compiles each replicate.
 """
 
-import multiprocessing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from icb_pymc.assess.sbc_replicates import KEPT, Replicates
 from icb_pymc.catalogue.lookup import find, name_of, settings
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
+from icb_pymc.io.forks import in_forks
 from icb_pymc.io.machine import usable_cores
 from icb_pymc.sample.quiet import quiet_pymc
 from icb_pymc.sample.seeds import only_seed
@@ -189,26 +189,17 @@ def check(
     return Check(name_of(declare), (), ranks, table.rename_axis("quantity"))
 
 
-_work: Replicates | None = None
-
-
 def _run(work: Replicates, replicates: int, jobs: int, progressbar: bool) -> Iterator[tuple[Any, Any]]:
     """All replicates, in order; processes are forked, so that everything is compiled only once."""
-    global _work
-    _work = work
     show = partial(track, description="calibration", total=replicates, disable=not progressbar, transient=True)
-    if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from show(map(_one, range(replicates)))
-        return
-    work.prepare()
-    with multiprocessing.get_context("fork").Pool(min(jobs, replicates)) as pool:
-        yield from show(pool.imap(_one, range(replicates)))
+    if jobs > 1:
+        work.prepare()
+    yield from show(in_forks(partial(_one, work), range(replicates), min(jobs, replicates)))
 
 
-def _one(replicate: int) -> tuple[dict[str, float], dict[str, float]]:
-    assert _work is not None
-    truth, draws = _work.infer(replicate)
-    rng = np.random.default_rng([_work.seed, replicate])
+def _one(work: Replicates, replicate: int) -> tuple[dict[str, float], dict[str, float]]:
+    truth, draws = work.infer(replicate)
+    rng = np.random.default_rng([work.seed, replicate])
     stacked = xr.DataArray(np.stack(list(draws.values()), axis=-1)[None], dims=("chain", "draw", "quantity"))
     sizes = dict(zip(draws, mean_ess(stacked).values, strict=True))
     ranks = {}

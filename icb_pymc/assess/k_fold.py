@@ -1,10 +1,7 @@
 """K-fold cross-validation: choices are left out a tenth at a time, and predicted from all others."""
 
-import multiprocessing
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +17,7 @@ from icb_pymc.data.decisions import validate
 from icb_pymc.data.sessions import seen
 from icb_pymc.declare.spec import Declare, spec_of
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.forks import in_forks
 from icb_pymc.io.machine import usable_cores
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import decisions_in
@@ -262,9 +260,6 @@ def _tasks(
     ]
 
 
-_tasks_of_workers: list[Task] = []
-
-
 def _scores(tasks: list[Task], cores: int | None, progressbar: bool) -> dict[str, np.ndarray]:
     """Log probabilities of all choices, by model."""
     if cores is not None and cores < 1:
@@ -278,29 +273,14 @@ def _scores(tasks: list[Task], cores: int | None, progressbar: bool) -> dict[str
 
 def _run(tasks: list[Task], cores: int, progressbar: bool) -> Iterator[np.ndarray]:
     """The results of all tasks in order; processes are forked, so that models need not be found again."""
-    global _tasks_of_workers
-    _tasks_of_workers = tasks
-    others = range(1, len(tasks))
 
     def results() -> Iterator[np.ndarray]:
         # The first one compiles, and refuses what cannot be fitted, before there are processes.
         yield predict(tasks[0])
-        if cores == 1 or len(tasks) == 1 or "fork" not in multiprocessing.get_all_start_methods():
-            yield from map(_predict_by_number, others)
-            return
-        with ProcessPoolExecutor(min(cores, len(others)), multiprocessing.get_context("fork")) as pool:
-            try:
-                yield from pool.map(_predict_by_number, others)
-            except BrokenProcessPool:
-                raise InputError(
-                    "a process that fitted a fold was killed, or ran out of memory: give fewer cores, or cores=1."
-                ) from None
+        others = range(1, len(tasks))
+        yield from in_forks(lambda number: predict(tasks[number]), others, min(cores, len(others)))
 
     yield from track(results(), "folds", len(tasks), disable=not progressbar, transient=True)
-
-
-def _predict_by_number(number: int) -> np.ndarray:
-    return predict(_tasks_of_workers[number])
 
 
 def predict(task: Task) -> np.ndarray:

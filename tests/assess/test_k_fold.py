@@ -1,8 +1,6 @@
 """K-fold cross-validation against exact predictions, for any number of cores, and from the command line."""
 
 import json
-import os
-import sys
 
 import numpy as np
 import pytest
@@ -13,9 +11,6 @@ from icb_pymc.assess.k_fold import folds_of
 from icb_pymc.cli import main
 from icb_pymc.data.sessions import with_missed
 from icb_pymc.errors import InputError
-
-# `icb_pymc.k_fold` is the function.
-module = sys.modules[folds_of.__module__]
 
 # Weights that never move, with a known prior: predictions can be computed on a grid.
 STILL = {"innovation_covariance": 1e-10, "start_covariance": 1.0}
@@ -62,13 +57,6 @@ def test_the_numbers_are_the_same_for_any_number_of_cores_and_differ_by_seed():
     one, two = (k_fold("nb_icb", decisions, STILL, folds=4, random_seed=1, cores=cores) for cores in (1, 2))
     np.testing.assert_array_equal(one, two)
     assert not np.array_equal(one["fold"], k_fold("nb_icb", decisions, STILL, folds=4, cores=1)["fold"])
-
-
-def test_a_process_that_is_killed_ends_the_run_with_a_sentence(monkeypatch):
-    here = os.getpid()
-    monkeypatch.setattr(module, "predict", lambda task: task if os.getpid() == here else os._exit(9))
-    with pytest.raises(InputError, match="was killed, or ran out of memory"):
-        list(module._run([0, 1, 2], 2, progressbar=False))
 
 
 def test_missed_decisions_are_in_no_fold_and_what_was_seen_is_not_told_to_the_fit():
