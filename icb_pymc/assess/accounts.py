@@ -25,7 +25,6 @@ from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.mode import find_mode
 
-ACCOUNTS = ("step", "drift", "no change")
 # Decisions that each side of a step, real or placebo, must have.
 LEAST_DECISIONS = 10
 

@@ -22,7 +22,6 @@ OTHER_FILES = {
     b"\xff\xfe": "text in UTF-16; save it in UTF-8",
     b"\xfe\xff": "text in UTF-16; save it in UTF-8",
 }
-MARK = b"\xef\xbb\xbf"
 BLOCK = 2**20
 # Read by pandas, a table takes about as much memory as its file, and columns are copied once.
 COPIES = 2
