@@ -46,6 +46,12 @@ def test_type_checkers_see_what_the_lazy_table_gives():
     assert set(seen) - set(lazy) == set(icb_pymc._MODULES)
 
 
+def test_a_seed_has_the_same_two_names_everywhere():
+    for name, function in FUNCTIONS.items():
+        taken = {"random_seed", "seed"} & set(inspect.signature(function).parameters)
+        assert len(taken) != 1, f"{name} takes only {taken}"
+
+
 def test_nothing_heavy_is_imported_before_it_is_used():
     heavy = {"pymc", "pandas", "numpy", "xarray", "matplotlib"}
     code = f"import icb_pymc, icb_pymc.cli, sys; print(*{heavy} & set(sys.modules))"

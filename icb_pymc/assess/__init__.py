@@ -9,7 +9,8 @@ Nothing here samples a posterior, except to check a model against its own simula
   (did all choices become sharper?) and `wording`, `judged_changes` (what its verdicts rest on), `prior_sensitivity`,
   `smoothing` (how a curve spreads a sudden change), `example_choices`, `choice_shares` (performance, bias, psychometric
   curve), `power` (which change could this log have shown?), `metrics` (distance from a known truth).
-- When did it change? `changes`: number and dates; `divisions`: the sum over all divisions of the log behind it.
+- When did it change? `changes`: number and dates, told by `dates_of_change`; `divisions`: the sum over all
+  divisions of the log behind it.
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead, averaged over `hyperparameter_draws`), `k_fold`
   (leave out many); `trace_models`: what to fit again. Average: `averaging`, with weights by evidence or `stacking`.
 - Many subjects: `by_subject` asks each the same question; `population` and `subject_paths` summarise their answers.

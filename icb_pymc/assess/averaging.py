@@ -20,6 +20,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.io.attributes import as_json
 from icb_pymc.results.inference_data import InferenceData, from_groups, group, group_names
 from icb_pymc.results.posterior import at_kept_times, decisions_in, draws_of
+from icb_pymc.sample.seeds import only_seed
 
 SCORES = ("evidence", "ahead", "loo")
 HINDSIGHT = "the weights of the models were chosen by how well they predict these choices"
@@ -29,8 +30,9 @@ def average(
     traces: Mapping[str, InferenceData] | Sequence[InferenceData],
     *,
     score: str = "evidence",
-    random_seed: int = 0,
+    random_seed: int | None = None,
     progressbar: bool = False,
+    seed: int | None = None,
 ) -> InferenceData:
     r"""Average the beliefs of several models of the same decisions, weighted by how well they explain the choices.
 
@@ -55,10 +57,12 @@ def average(
         Weigh the models by the evidence of all choices; by one-step-ahead forecasts as in `icb_pymc.compare_ahead`; or
         by leaving out one choice at a time as in `icb_pymc.compare`, whose estimate is often unreliable where beliefs
         move (its `high_k`).
-    random_seed : int
-        Seed of the order of draws. Same seed, same result.
+    random_seed : int, optional
+        Seed of the order of draws, 0 by default. `seed` is accepted too.
     progressbar : bool
         Show progress of the forecasts.
+    seed : int, optional
+        Another name of `random_seed`.
 
     Returns
     -------
@@ -102,6 +106,7 @@ def average(
     """
     if score not in SCORES:
         raise InputError(f"score={score!r}: it must be {' or '.join(repr(word) for word in SCORES)}.")
+    random_seed = only_seed(random_seed, seed) or 0
     named = _by_name(traces)
     check_same(named)
     _check_same_features(named)

@@ -138,9 +138,10 @@ def compare_folds(
     folds: int = FOLDS,
     blocks: bool = False,
     method: str | None = None,
-    random_seed: int = 0,
+    random_seed: int | None = None,
     cores: int | None = None,
     progressbar: bool = False,
+    seed: int | None = None,
 ) -> pd.DataFrame:
     """Compare the models of traces by k-fold cross-validation of the decisions in the traces.
 
@@ -154,12 +155,14 @@ def compare_folds(
         As in `icb_pymc.k_fold`.
     method : {"laplace", "mcmc"}, optional
         How the models are fitted; by default as the traces were.
-    random_seed : int
-        Seed of the folds and of the fits.
+    random_seed : int, optional
+        Seed of the folds and of the fits, 0 by default. `seed` is accepted too.
     cores : int, optional
         Fits at a time; by default as many as there are cores.
     progressbar : bool
         Show one.
+    seed : int, optional
+        Another name of `random_seed`.
 
     Returns
     -------
@@ -193,6 +196,7 @@ def compare_folds(
     >>> table.index.tolist()
     ['nb_icb', 'uniform']
     """
+    random_seed = only_seed(random_seed, seed) or 0
     check_same(traces)
     first = decisions_in(next(iter(traces.values())))
     fold = folds_of(first, folds, blocks, random_seed)

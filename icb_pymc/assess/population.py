@@ -88,7 +88,7 @@ def population(
     fits : Fits
         From `icb_pymc.fit_each` or `icb_pymc.read_fits`.
     events, features, before, after, matters, ci_prob
-        As in `icb_pymc.impact`.
+        As in `icb_pymc.impact`; all but `features` need an event.
     unit : {"sd", "user"}
         Per standard deviation of the feature among the candidates of a decision, over all subjects together, so that
         the weights of subjects can be compared; or per unit of the user's feature.
@@ -119,6 +119,10 @@ def population(
     """
     if unit not in UNITS:
         raise InputError(f"unit={unit!r}: it must be {' or '.join(repr(word) for word in UNITS)}.")
+    of_events = {"before": before, "after": after, "matters": matters, "ci_prob": ci_prob}
+    for name, value in of_events.items():
+        if events is None and value is not None:
+            raise InputError(f"{name}={value!r} needs an event: name one, or leave {name} out.")
     question = {"before": before, "after": after}
 
     def answer(subject: str, trace: xr.DataTree) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from icb_pymc.assess.weights import feature_sd
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
+from icb_pymc.sample.seeds import only_seed
 
 SIZES = (0.2, 0.4, 0.8)
 # A size that is found this often is one that the log could have shown.
@@ -74,8 +75,9 @@ def power(
     before: Any = None,
     after: Any = None,
     replicates: int = 20,
-    random_seed: int = 0,
+    random_seed: int | None = None,
     progressbar: bool = False,
+    seed: int | None = None,
 ) -> Power:
     """How often a step of a given size at an event would be called clear, by simulation from the log's own candidates.
 
@@ -97,10 +99,12 @@ def power(
         Lengths of the windows, as in `icb_pymc.impact`.
     replicates : int
         Simulated logs for each feature and size.
-    random_seed : int
-        Same seed, same result.
+    random_seed : int, optional
+        Same seed, same result; 0 by default. `seed` is accepted too.
     progressbar : bool
         Show one.
+    seed : int, optional
+        Another name of `random_seed`.
 
     Returns
     -------
@@ -122,6 +126,7 @@ def power(
     >>> result.table.loc[("price", 3.0), "clear"]
     np.float64(1.0)
     """
+    random_seed = only_seed(random_seed, seed) or 0
     decisions = log if isinstance(log, xr.Dataset) else decisions_in(log)
     if replicates < 1:
         raise InputError(f"replicates={replicates}: give at least one.")

@@ -74,17 +74,19 @@ def subject_paths(fits: Fits, of: str = "weights", unit: str = "sd", progressbar
         for subject, path in paths.items():
             scale = xr.DataArray([common[str(name)] for name in path["feature"].values], dims="feature")
             paths[subject] = path * scale
-    mean, spread = _over_subjects(list(paths.values()))
+    mean, spread = over_subjects(list(paths.values()))
     return SubjectPaths(paths, mean, spread, failures)
 
 
-def _over_subjects(paths: list[xr.DataArray]) -> tuple[xr.DataArray, xr.DataArray]:
+def over_subjects(paths: list[xr.DataArray]) -> tuple[xr.DataArray, xr.DataArray]:
+    """Mean and standard deviation over subjects (time, feature), on times common to all."""
     if len({path["time"].dtype.kind == "M" for path in paths}) > 1:
         raise InputError("some subjects have dates and others have numbered decisions; give them the same times.")
     if any(not np.array_equal(path["feature"].values, paths[0]["feature"].values) for path in paths):
         raise InputError("the subjects have different features; fit them with the same.")
-    kind = paths[0]["time"].dtype
-    times = [path["time"].values.astype("int64") for path in paths]
+    # The finest unit of all: 3 days and 3 hours are not the same number.
+    kind = np.result_type(*(path["time"].dtype for path in paths))
+    times = [path["time"].values.astype(kind).astype("int64") for path in paths]
     first, last = min(time[0] for time in times), max(time[-1] for time in times)
     common = np.unique(np.linspace(first, last, COMMON_TIMES).astype("int64"))
     values = np.stack([_at(common, time, path.values) for time, path in zip(times, paths, strict=True)])

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from icb_pymc.assess.changes import Changes
+from icb_pymc.assess.dates_of_change import Changes
 from icb_pymc.assess.wording import format_probability
 from icb_pymc.data.times import format_time
 from icb_pymc.plots.common import COLOURS, feature_style, label_of

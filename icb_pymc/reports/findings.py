@@ -11,9 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from icb_pymc.assess.accounts import Accounts
-from icb_pymc.assess.changes import Changes, changes
+from icb_pymc.assess.changes import changes
 from icb_pymc.assess.comparison import compare
 from icb_pymc.assess.convergence_verdict import NO_POSTERIOR
+from icb_pymc.assess.dates_of_change import Changes
 from icb_pymc.assess.diagnosis import Diagnosis, diagnose
 from icb_pymc.assess.event_windows import Event, known_features
 from icb_pymc.assess.example_choices import ExampleChoice, example_choices

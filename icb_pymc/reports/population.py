@@ -162,7 +162,8 @@ def population_report(
         If there is no subject with an answer, or an argument is not valid.
     """
     asked: Mapping[str, Any] = {"features": features, "before": before, "after": after, "matters": matters}
-    found = population(fits, events, progressbar=progressbar, **asked)
+    of_population = asked if events is not None else {"features": features}
+    found = population(fits, events, progressbar=progressbar, **of_population)
     return PopulationReport(fits, found, events, {**asked, "quick": quick}, title)
 
 

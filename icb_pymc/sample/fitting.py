@@ -26,7 +26,7 @@ from icb_pymc.sample.hyperpriors import check_proper, declare_with_priors, descr
 from icb_pymc.sample.initial_values import scattered_initial_values
 from icb_pymc.sample.kept_draws import NOISE, KeptDraws
 from icb_pymc.sample.laplace import fit_by_laplace
-from icb_pymc.sample.mcmc import TUNE, sample_posterior, with_kernel
+from icb_pymc.sample.mcmc import SWEEPS, TUNE, sample_posterior, with_kernel
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.sample.point_estimate import as_outcome, fit_by_estimate, given_values
 from icb_pymc.sample.pointwise import fits_in, pointwise_groups
@@ -172,6 +172,10 @@ def fit(
         else:
             own_step = step or (spec.steps if sampling["kernel"] == "auto" else None)
             sampling = with_kernel(sampling, graph, own_step is not None)
+            if sweeps is not None and sampling["kernel"] not in SWEEPS:
+                raise InputError(
+                    "sweeps: only the kernels 'gibbs' and 'paper' make them; ask for one, or leave sweeps out."
+                )
             initial = partial(
                 scattered_initial_values, graph, decisions, complete.get("alpha"), sampling["chains"], random_seed
             )
@@ -269,6 +273,8 @@ def _check_method(method: str, asked: dict[str, Any], learn: Sequence[str], kept
         raise InputError(f"learn {learn[0]}: method '{method}' takes no priors; use 'mcmc' or 'laplace'.")
     if method in ("em", "estimate") and not kept.is_plain:
         raise InputError(f"method '{method}' keeps all times in full: leave out every, times and dtype.")
+    if method == "mcmc" and asked["iterations"] is not None:
+        raise InputError("iterations: they are those of method 'em'; leave iterations out, or ask for draws.")
     if method == "laplace":
         for name in ("kernel", "tune", "chains", "sweeps", "iterations"):
             if asked[name] is not None:

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from helpers.subjects import stored_fits
 
 from icb_pymc import InputError, compare, diagnose, impact, log_odds_weights, population, read_fits
 from icb_pymc.assess.by_subject import compare_each, comparison_summary, diagnose_each
-from icb_pymc.assess.subject_paths import subject_paths
+from icb_pymc.assess.subject_paths import over_subjects, subject_paths
 from icb_pymc.assess.weights import feature_sd
 from icb_pymc.results.inference_data import group
 
@@ -48,6 +49,8 @@ def test_changes_are_those_of_impact_and_subjects_whose_log_ends_before_are_name
         assert np.sign(row["mean"]) == np.sign(alone.table.loc[(0, "price"), "change"])
     with pytest.raises(InputError, match="an answer for no subject"):
         population(fits, 10_000)
+    with pytest.raises(InputError, match=r"matters=0\.1 needs an event"):
+        population(fits, matters=0.1)
 
 
 def test_every_subject_is_diagnosed(fits):
@@ -87,3 +90,14 @@ def test_a_folder_without_finished_fits_says_so(fits, tmp_path):
     (tmp_path / "fits.json").write_text((fits.folder / "fits.json").read_text())
     with pytest.raises(InputError, match="holds no finished fits"):
         population(read_fits(tmp_path))
+
+
+def test_dates_in_days_and_in_nanoseconds_share_one_axis():
+    # xarray keeps the unit of each: the same date is then another number.
+    seconds = np.array(["2020-01-01", "2020-01-03"], "datetime64[s]")
+    paths = [
+        xr.DataArray(np.zeros((2, 1)), {"time": time, "feature": ["age"]}, ("time", "feature"))
+        for time in (seconds, seconds.astype("datetime64[ns]"))
+    ]
+    mean, _ = over_subjects(paths)
+    assert mean["time"].values[[0, -1]].tolist() == paths[1]["time"].values.tolist()

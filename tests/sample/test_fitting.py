@@ -76,6 +76,8 @@ def test_the_posterior_follows_a_change_of_priorities():
         ("nb_icb", {"method": "laplace", "kernel": "engine"}, "leave kernel out"),
         ("nb_icb", {"method": "laplace", "sweeps": 2}, "leave sweeps out"),
         ("nb_icb", {"method": "laplace", "iterations": 2}, "leave iterations out"),
+        ("nb_icb", {"sweeps": 2}, "only the kernels 'gibbs' and 'paper' make them"),
+        ("nb_icb", {"iterations": 2}, "those of method 'em'"),
         ("t_rex", {"learn": ["steps"]}, "'estimate' takes no priors"),
     ],
 )

@@ -205,11 +205,11 @@ def stepping():
 
 
 def test_cp_irl_recovers_the_change_point_and_its_trace_contains_it(stepping):
-    result = fit("cp_irl", stepping, hyperparameters={"segments": 2}, sweeps=50, **SHORT | {"draws": 100})
+    result = fit("cp_irl", stepping, hyperparameters={"segments": 2}, **SHORT | {"draws": 100})
     data = group(result, "constant_data")
     assert data["change_point"].values.tolist() == [50, 90]
     np.testing.assert_array_equal(data["fold_of_decision"], np.arange(90) >= 50)
-    whole = fit("b_irl", stepping, sweeps=50, **SHORT | {"draws": 100})
+    whole = fit("b_irl", stepping, **SHORT | {"draws": 100})
     assert belief_error(result) < 0.5 * belief_error(whole)
 
 
