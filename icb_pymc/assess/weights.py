@@ -214,6 +214,6 @@ def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
     alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")
     if isinstance(alpha, (int, float)) and not 0 <= alpha < np.inf:
         raise InputError(
-            f"the hyperparameter alpha={alpha} of this file is no inverse temperature: it must not be negative."
+            f"the hyperparameter alpha={alpha} of this file is not an inverse temperature: it must not be negative."
         )
     return float(alpha) if isinstance(alpha, (int, float)) else None

@@ -107,7 +107,7 @@ def _most_terms(node: Any) -> int:
     counts = [_most_terms(part) for part in node.args]
     symbol = node.operator.symbol
     if symbol in ("**", "^"):
-        # An exponent that is no number is refused by formulaic.
+        # An exponent that is not a number is refused by formulaic.
         power = str(node.args[1])
         return min(counts[0] ** min(int(power), MAX_TERMS), MAX_TERMS + 1) if power.isdigit() else 1
     made = sum(counts) if symbol in ("+", "-") else math.prod(count + 1 for count in counts)

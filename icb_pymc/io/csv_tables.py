@@ -1,4 +1,4 @@
-"""CSV files as data frames: what is no CSV in UTF-8 is named for what it is, before pandas guesses."""
+"""CSV files as data frames: what is not CSV in UTF-8 is named for what it is, before pandas guesses."""
 
 import re
 import warnings
@@ -34,7 +34,7 @@ def read_csv(source: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is no CSV in UTF-8, a column is there twice, or it would not fit into memory.
+        If it is not CSV in UTF-8, a column is there twice, or it would not fit into memory.
 
     Warns
     -----

@@ -61,7 +61,7 @@ def check_declared(model: Any, name: str) -> pm.Model:
     Raises
     ------
     InputError
-        If it is no model, or does not name what the suite reads.
+        If it is not a model, or does not name what the suite reads.
     """
     problems = shape_problems(model) if isinstance(model, pm.Model) else [not_a_model(model)]
     # A model may also learn from choices by way of something else, as T-REX does by rankings.

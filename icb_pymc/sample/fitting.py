@@ -123,7 +123,7 @@ def fit(
     ------
     InputError
         If the model, an option or a hyperparameter is unknown, a value cannot be meant, options contradict each other,
-        the function is no model, the decisions are not valid, or the draws would not fit into memory.
+        the function is not a model, the decisions are not valid, or the draws would not fit into memory.
 
     Examples
     --------

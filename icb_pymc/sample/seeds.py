@@ -14,7 +14,7 @@ def only_seed(random_seed: int | None, seed: int | None) -> int | None:
     Raises
     ------
     InputError
-        If both were given, or the seed is no whole number that a file can hold.
+        If both were given, or the seed is not a whole number that a file can hold.
 
     Examples
     --------
