@@ -7,7 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from icb_pymc.data.decisions import shares_of_time
+from icb_pymc.data.clocks import shares_of_time
 from icb_pymc.declare import (
     BeliefSample,
     WienerProcess,

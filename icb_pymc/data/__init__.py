@@ -11,5 +11,5 @@
   `lags`: what was chosen before.
 - `standardisation`: features on one scale, and weights in the user's units.
 - `understanding`: what was understood of a log; `collinearity`, `separation`: features that choices cannot tell apart.
-- `times`: dates, numbers and durations as users write them.
+- `times`: dates, numbers and durations as users write them; `clocks`: how much time passes between decisions.
 """

@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 import xarray as xr
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.data.decisions import elapsed_time, own_moments, shares_of_time
+from icb_pymc.data.clocks import elapsed_time, own_moments, shares_of_time
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare.model import hyperparameter
 from icb_pymc.declare.priors import is_zero

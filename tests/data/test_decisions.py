@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from icb_pymc.data.decisions import elapsed_time, from_arrays, map_features, validate
+from icb_pymc.data.decisions import from_arrays, map_features, validate
 from icb_pymc.errors import InputError, InputWarning
 
 
@@ -69,27 +69,6 @@ def test_dims_in_another_order_are_refused():
     decisions = two_decisions()
     with pytest.raises(InputError, match="'context' has dims"):
         validate(decisions.transpose("feature", "time", "action"))
-
-
-def test_elapsed_time_is_one_step_per_decision_unless_a_unit_is_given():
-    dates = np.array(["2002-01-01", "2003-01-01"], dtype="datetime64[ns]")
-    assert elapsed_time(two_decisions(time=dates)).tolist() == [1.0]
-    assert elapsed_time(two_decisions(time=dates), "73D").tolist() == [5.0]
-    assert elapsed_time(two_decisions(time=[3, 7]), "2").tolist() == [2.0]
-    assert elapsed_time(two_decisions(time=[3, 3]), "1").tolist() == [1e-3]
-
-
-DATES = ["2002-01-01", "2003-01-01"]
-
-
-@pytest.mark.parametrize(
-    ("time", "unit"),
-    [([3, 7], "30D"), ([3, 7], "0"), ([3, 7], "nan"), (DATES, "a while"), (DATES, "30"), (DATES, "-1D")],
-)
-def test_a_unit_that_does_not_fit_the_times_is_refused(time, unit):
-    times = np.array(time, dtype="datetime64[ns]") if isinstance(time[0], str) else time
-    with pytest.raises(InputError, match="unit of time"):
-        elapsed_time(two_decisions(time=times), unit)
 
 
 def test_a_feature_map_replaces_the_features_and_drops_variables_of_the_old_ones():

@@ -6,7 +6,7 @@ import pytest
 from helpers.arrivals import make_arrivals
 
 from icb_pymc import fit
-from icb_pymc.data.decisions import shares_of_time
+from icb_pymc.data.clocks import shares_of_time
 from icb_pymc.data.standardisation import contrast_spread
 from icb_pymc.declare import first_covariance, innovations, log_odds_unit
 from icb_pymc.errors import InputError

@@ -9,8 +9,8 @@ from helpers.dense_walks import dense_covariance
 
 from icb_pymc import fit, read_trace, simulate, write_trace
 from icb_pymc.assess.forecasts import one_step_ahead
+from icb_pymc.data.clocks import own_moments
 from icb_pymc.data.deciders import decisions_by, with_agents
-from icb_pymc.data.decisions import own_moments
 from icb_pymc.errors import InputError
 from icb_pymc.models import hierarchical_nb_icb
 from icb_pymc.results.inference_data import group
