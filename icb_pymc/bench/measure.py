@@ -10,8 +10,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 # Draws per chain of the first run; they are doubled until the chains have converged.
-FIRST_DRAWS = {"engine": 1000, "gibbs": 500, "paper": 500, "nuts": 100, "nutpie": 400}
-TUNE = {"engine": 200, "gibbs": 200, "paper": 200, "nuts": 200, "nutpie": 300}
+FIRST_DRAWS = {"engine": 1000, "gibbs": 500, "paper": 500, "nuts": 100, "nutpie": 400, "numpyro": 400, "blackjax": 400}
+TUNE = {"engine": 200, "gibbs": 200, "paper": 200, "nuts": 200, "nutpie": 300, "numpyro": 300, "blackjax": 300}
+# NUTS of libraries that need JAX, which compiles anew in every run.
+BY_JAX = ("numpyro", "blackjax")
+# All of these sample the non-centred form of the models.
+BY_NUTS = ("nuts", "nutpie", *BY_JAX)
 MAX_RHAT = 1.01
 # Draws, and tuning steps, of a run that only measures the time of compilation.
 COMPILATION_DRAWS = 12
@@ -57,23 +61,47 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
     options: dict[str, Any] = {"draws": draws, "tune": tune, "chains": 4, "cores": 1, "seed": 1}
     started = time.perf_counter()
     declare, hyperparameters = _declared_model(model, kernel, decisions)
-    trace = fit(
-        declare,
-        decisions,
-        kernel=kernel,
-        every=1,
-        log_likelihood=False,
-        progressbar=False,
-        hyperparameters=hyperparameters,
-        **options,
-    )
+    if kernel in BY_JAX:
+        # A user compiles once, and not a second time to know how long it takes.
+        trace, drawing, compiling = _sample_by_jax(declare(decisions), kernel, options)
+        started += compiling
+    else:
+        trace = fit(
+            declare,
+            decisions,
+            kernel=kernel,
+            every=1,
+            log_likelihood=False,
+            progressbar=False,
+            hyperparameters=hyperparameters,
+            **options,
+        )
+        drawing = float(trace.attrs["drawing_seconds"])
     seconds = time.perf_counter() - started
     belief = group(trace, "posterior")["belief"]
     # The first belief of a learner is a constant, and has no effective sample size.
     varies = belief.std(("chain", "draw")) > 1e-12
     ess, tail = bulk_ess(belief).where(varies), tail_ess(belief).where(varies)
-    drawing, rhat = float(trace.attrs["drawing_seconds"]), float(rank_rhat(belief).max())
+    rhat = float(rank_rhat(belief).max())
     return SamplerRun(seconds, drawing, float(ess.min()), float(ess.median()), float(tail.min()), rhat, draws, tune)
+
+
+def _sample_by_jax(model: Any, library: str, options: dict[str, Any]) -> tuple[Any, float, float]:
+    """A trace, the seconds of tuning and drawing, and those of a short run before it, which mostly compiles."""
+    import pymc as pm
+
+    if hasattr(os, "sched_setaffinity"):
+        # JAX takes all cores whatever the environment says.
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    given = {"chains": options["chains"], "random_seed": options["seed"], "nuts_sampler": library}
+    given |= {"nuts_sampler_kwargs": {"chain_method": "vectorized"}, "var_names": ["belief"]}
+    given |= {"progressbar": False, "compute_convergence_checks": False}
+    with model:
+        started = time.perf_counter()
+        pm.sample(draws=COMPILATION_DRAWS, tune=COMPILATION_DRAWS, **given)
+        compiling = time.perf_counter() - started
+        trace = pm.sample(draws=options["draws"], tune=options["tune"], **given)
+    return trace, time.perf_counter() - started - 2 * compiling, compiling
 
 
 def _simulate(steps: int, actions: int) -> Any:
@@ -84,7 +112,7 @@ def _simulate(steps: int, actions: int) -> Any:
 
 def _declared_model(model: str, kernel: str, decisions: Any) -> tuple[Callable[..., Any] | str, dict[str, Any]]:
     """The model and its hyperparameters: the declared model, or for NUTS its non-centred form."""
-    if kernel in ("nuts", "nutpie"):
+    if kernel in BY_NUTS:
         from icb_pymc.bench import noncentred
 
         return {"nb_icb": noncentred.nb_icb_noncentred, "b_icb": noncentred.b_icb_noncentred}[model], {}

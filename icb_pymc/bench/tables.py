@@ -17,7 +17,11 @@ SAMPLER_NAMES = {
     "paper": "the paper's kernel",
     "nuts": "PyMC NUTS",
     "nutpie": "nutpie",
+    "numpyro": "numpyro NUTS",
+    "blackjax": "blackjax NUTS",
 }
+# Those which this package does not install.
+OPTIONAL = ("nutpie", "numpyro", "blackjax")
 
 
 def sampler_table(models: list[str], kernels: list[str], actions: list[int], steps: int, limit: float) -> Iterator[str]:
@@ -33,16 +37,25 @@ def sampler_table(models: list[str], kernels: list[str], actions: list[int], ste
     for model in models:
         for count in actions:
             engine: float | None = None
+            others: dict[str, float] = {}
             for kernel in kernels:
                 row = f"{model:<8}{count:>2}  {SAMPLER_NAMES[kernel]:<22}"
-                if kernel == "nutpie" and find_spec("nutpie") is None:
+                if kernel in OPTIONAL and find_spec(kernel) is None:
                     yield f"{row}{'not installed':>12}"
                     continue
                 request = {"model": model, "kernel": kernel, "steps": steps, "actions": count, "limit": limit}
                 result = measure_cold_and_warm(request)
-                if kernel == "engine" and "error" not in result:
-                    engine = result["worst"] / result["drawing"]
+                if "error" not in result:
+                    rate = result["worst"] / result["drawing"]
+                    if kernel == "engine":
+                        engine = rate
+                    else:
+                        others[kernel] = rate
                 yield row + _format_result(result, limit, None if kernel == "engine" else engine)
+            if engine is not None and others:
+                best = max(others, key=others.__getitem__)
+                ratio = f"engine is {engine / others[best]:,.0f} x"
+                yield f"{model:<8}{count:>2}  best of the others: {SAMPLER_NAMES[best]}; {ratio}"
 
 
 def _format_result(result: dict[str, Any], limit: float, engine: float | None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from icb_pymc.cli.options import add_verb, positive_integer, say
 
-KERNELS = ("engine", "gibbs", "paper", "nuts", "nutpie")
+KERNELS = ("engine", "gibbs", "paper", "nuts", "nutpie", "numpyro", "blackjax")
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -91,10 +91,11 @@ def test_the_table_has_rates_ratios_and_cold_and_warm_seconds(monkeypatch):
         "nuts": {"error": "x"},
     }
     monkeypatch.setattr(tables, "measure_cold_and_warm", lambda request: results[request["kernel"]])
-    *_, engine, gibbs, failed = tables.sampler_table(["nb_icb"], list(results), [2], 500, 60.0)
+    *_, engine, gibbs, failed, best = tables.sampler_table(["nb_icb"], list(results), [2], 500, 60.0)
     assert engine.split()[-7:] == ["50", "40", "150", "5.0", "25.0", "1.004", "100"]
     assert gibbs.split()[-11:] == ["0.25", "200", "x", "40", "150", ">", "60", ">", "60", "1.200", "0"]
     assert failed.endswith("failed: x")
+    assert best.endswith("best of the others: exact Gibbs/MH steps; engine is 200 x")
 
 
 def test_the_command_prints_how_long_a_long_log_takes(capsys, monkeypatch):
