@@ -46,6 +46,8 @@ def format_summary(summary: dict[str, Any]) -> str:
         lines.append(_format_alternatives(summary))
     if "formula" in summary:
         lines.append(f"features: {summary['formula']}")
+    if "unused" in summary:
+        lines.append(f"columns that are not used: {', '.join(summary['unused'])}")
     lines.append(f"time: {summary['time']}")
     if "sessions" in summary:
         sessions = summary["sessions"]

@@ -4,9 +4,9 @@
 - `decisions`: build decisions from arrays and validate them; `deciders`: which agent decided; `sessions`: sessions, and
   decisions that were missed; `observed_rewards`: what followed each choice, `answers`: which was right, where the log
   says so.
-- `tables`: tables to decisions and back, by way of `columns` (their names and forms), `cells` (their values),
-  `candidates` (the form that all are read into), `wide_tables`, `trial_tables` and `decision_times`; `decision_files`:
-  files; `contexts`: what could be chosen, without choices.
+- `tables`: tables to decisions and back, by way of `columns` (their names and forms), `counters` (which are not
+  features), `cells` (their values), `candidates` (the form that all are read into), `wide_tables`, `trial_tables` and
+  `decision_times`; `decision_files`: files; `contexts`: what could be chosen, without choices.
 - `coding`: features from a formula; `formulas`: its grammar and functions; `factors`: their values;
   `lags`: what was chosen before.
 - `standardisation`: features on one scale, and weights in the user's units.

@@ -70,6 +70,9 @@ def coding_of(decisions: xr.Dataset) -> dict[str, Any]:
 
 def _is_coding(coding: dict[str, Any]) -> bool:
     factors, features = coding.get("factors", {}), coding.get("features", {})
+    unused = coding.get("unused", [])
+    if not isinstance(unused, list) or not all(isinstance(name, str) for name in unused):
+        return False
     if (
         not isinstance(factors, dict)
         or not isinstance(features, dict)

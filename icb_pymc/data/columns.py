@@ -57,7 +57,8 @@ class Columns:
         Whether the candidate could be chosen; all by default.
     features : sequence of str, or str, optional
         The columns that are features, or a formula such as ``"price + C(brand) + brand:weekend + lag(chosen)"``. By
-        default every column without another role; in a wide table every feature that the alternatives have columns for.
+        default every column without another role that does not only count rows; in a wide table every feature that the
+        alternatives have columns for.
         The formula may begin with bambi's ``choice(chosen, alternative, choice_id) | available(available) ~``, which
         names these columns of a long table.
     agent : str, optional

@@ -1,7 +1,9 @@
 """Decisions from and to tables: long, wide, or one row per trial."""
 
 import json
+import re
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from icb_pymc.data.candidates import Candidates, from_long
 from icb_pymc.data.cells import FALSE_TEXTS, TRUE_TEXTS, format_value, numbers_of
 from icb_pymc.data.coding import CODING, Design, coding_of, design
 from icb_pymc.data.columns import LONG, TRIALS, WIDE, Columns, Roles, assign_roles, with_left_side
+from icb_pymc.data.counters import is_counter
 from icb_pymc.data.decision_times import agents_of_table, sessions_of_table, times_of_table
 from icb_pymc.data.decisions import from_arrays
 from icb_pymc.data.factors import rewards_of
@@ -106,6 +109,8 @@ def from_table(
         return f"{label}, line {position + 2}" if source else f"row {table.index[position]}"
 
     form = _form_of(table, roles, columns, label)
+    if form != WIDE and like is None and roles.formula is None and not roles.is_listed:
+        roles = _without_counters(table, roles, label)
     if form == LONG:
         candidates = from_long(table, roles, where, label)
     else:
@@ -118,7 +123,8 @@ def from_table(
             # Columns as they are, in the order of the others' features, which their coding does not keep.
             known = known | {"features": dict.fromkeys(map(str, like["feature"].values))}
     coded = _coded(candidates, known)
-    return _with_coding(_decisions(candidates, coded, label), candidates, coded)
+    decisions = _decisions(candidates, coded, label)
+    return _with_coding(decisions, candidates, coded, _unused(table, candidates, coded))
 
 
 def to_table(decisions: xr.Dataset) -> pd.DataFrame:
@@ -184,6 +190,32 @@ def _form_of(table: pd.DataFrame, roles: Roles, columns: Columns, label: str) ->
             "belong to the alternatives (--wide), or are what was shown in a trial (--trials)."
         )
     return WIDE if is_wide else TRIALS
+
+
+def _without_counters(table: pd.DataFrame, roles: Roles, label: str) -> Roles:
+    """The roles without features that only count rows or trials, which nobody meant."""
+    counters = [name for name in roles.features if is_counter(table[name])]
+    for name in counters:
+        warnings.warn(
+            f"{label}: column '{name}' counts the rows, and is not taken for a feature; if it is one, say so "
+            "(--features).",
+            InputWarning,
+            stacklevel=3,
+        )
+    return replace(roles, features=[name for name in roles.features if name not in counters])
+
+
+def _unused(table: pd.DataFrame, candidates: Candidates, coded: Design) -> list[str]:
+    """Columns that are neither features nor have another role."""
+    roles = {value for value in vars(candidates.roles).values() if isinstance(value, str)}
+    stems = {column: stem for stem, title in candidates.titles.items() for column in title.split(", ")}
+    words = coded.coding.get("formula") or "\n".join(coded.names)
+
+    def is_used(column: str) -> bool:
+        names = {column, stems.get(column, column)}
+        return bool(names & roles) or any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) for name in names)
+
+    return [column for column in table.columns if not is_used(column)]
 
 
 def _is_flagged(column: pd.Series) -> bool:
@@ -259,11 +291,13 @@ def _decisions(candidates: Candidates, coded: Design, label: str) -> xr.Dataset:
     return dataset
 
 
-def _with_coding(decisions: xr.Dataset, candidates: Candidates, coded: Design) -> xr.Dataset:
+def _with_coding(decisions: xr.Dataset, candidates: Candidates, coded: Design, unused: list[str]) -> xr.Dataset:
     """Decisions with the coding of their features, and what else was understood of the table."""
     roles = candidates.roles
     used = {"form": candidates.form}
     named = {"session": roles.session, "agent": roles.agent, "reward": roles.reward, "time": roles.time}
     named |= {"answer": roles.answer}
     coding = coded.coding | used | {"columns": {role: name for role, name in named.items() if name}}
+    if unused:
+        coding["unused"] = unused
     return decisions.assign_attrs({CODING: json.dumps(coding, sort_keys=True)})

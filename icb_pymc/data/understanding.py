@@ -43,7 +43,7 @@ def summarise(decisions: xr.Dataset) -> dict[str, Any]:
         "time": describe_time(decisions),
     }
     coding = coding_of(decisions)
-    for name in ("form", "formula", "alternatives"):
+    for name in ("form", "formula", "alternatives", "unused"):
         if coding.get(name):
             summary[name] = coding[name]
     if "decider" in decisions:
