@@ -8,5 +8,5 @@
 - `attributes`: settings as the JSON text of a file's attributes, and their kinds.
 - `machine`: memory and cores that this process may use.
 - `workers`: local processes or a Dask cluster. `tasks`: many tasks on workers that may die. `progress`: a bar.
-- `forks`: tasks in forked processes, for functions that cannot be sent.
+- `forks`: tasks in forked processes, for functions that cannot be sent. `late_modules`: PyMC without figures, sooner.
 """
