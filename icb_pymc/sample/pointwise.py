@@ -5,7 +5,7 @@ under p(a_t | rho_t) a model would be rewarded for a rho_t that is informed by l
 """
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm

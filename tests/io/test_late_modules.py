@@ -25,7 +25,6 @@ import scipy.signal
 print(pymc.plot_trace is plot_trace is pymc.plots.plot_trace is arviz.plots.plot_trace)
 print(hasattr(arviz, "no_such_name"), hasattr(pymc, "no_such_name"))
 print(arviz.utils.plt.figure.__module__, scipy.signal.convolve([1, 2], [1, 1]).tolist())
-print(arviz.hdi([0.0, 1.0, 2.0, 3.0], 0.5).tolist())
 """
     printed = run(code).splitlines()
-    assert printed == ["[]", "True", "False False", "matplotlib.pyplot [1, 3, 2]", "[0.0, 1.0]"]
+    assert printed == ["[]", "True", "False False", "matplotlib.pyplot [1, 3, 2]"]
