@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from icb_pymc.io.late_modules import import_pymc
 
 # Functions whose time is a stage of a command, less the stages inside them. Other versions may not have all of them.
 FIT_STAGES = {
@@ -93,7 +95,8 @@ def _run(python: str, command: list[str], folder: str, *, with_stages: bool = Fa
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    code = "import sys; from icb_pymc.cli import main; sys.exit(main(sys.argv[1:]))"
+    # Other versions may not have `program`.
+    code = "import sys, icb_pymc.cli as cli; getattr(cli, 'program', lambda: sys.exit(cli.main()))()"
     program = ["-m", "icb_pymc.bench.commands"] if with_stages else ["-c", code]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     finished = subprocess.run(
@@ -148,11 +151,13 @@ def cpu_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def main(command: list[str]) -> int:
+def main(command: list[str]) -> NoReturn:
     """Run `icb` with these arguments, and print the seconds of its stages as JSON instead of its answer."""
     # The command line is what is measured, not a part of this room.
-    icb = import_module("icb_pymc.cli").main
+    cli = import_module("icb_pymc.cli")
     watch = Stopwatch()
+    if command[0] == "fit":
+        import_pymc()
     for stage, functions in (FIT_STAGES if command[0] == "fit" else READ_STAGES).items():
         for module, name in functions:
             place = import_module(module)
@@ -160,10 +165,10 @@ def main(command: list[str]) -> int:
                 setattr(place, name, watch.timed(stage, getattr(place, name)))
     watch.seconds["import"] = cpu_seconds()
     with contextlib.redirect_stdout(io.StringIO()):
-        code = icb(command)
+        code = cli.main(command)
     print(json.dumps(watch.seconds))
-    return code
+    cli.leave(code)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -124,6 +124,9 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Read the decisions, fit the model, write the trace, and print a summary."""
+    from icb_pymc.io.late_modules import import_pymc
+
+    import_pymc()
     from icb_pymc.catalogue.lookup import check_names, find, settings
 
     check_each(options)

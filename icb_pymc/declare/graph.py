@@ -12,6 +12,8 @@ from pytensor.scalar.basic import Identity
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.numpy_functions import numpy_function
+
 Point = dict[str, np.ndarray]
 
 
@@ -19,7 +21,7 @@ class GraphReader:
     """Values of variables of a model at the sampler's current point.
 
     Values that do not depend on a free variable (contexts, most covariances) are evaluated once, when the step is
-    created; the others by one compiled function at each call. So hyperpriors, `pm.observe` and `pm.do` are taken into
+    created; the others by one function at each call. So hyperpriors, `pm.observe` and `pm.do` are taken into
     account, and `pm.set_data` if it is called before the step is created.
     """
 
@@ -36,7 +38,7 @@ class GraphReader:
         derived = {name: graph for name, graph in varying.items() if name not in self._direct}
         self._derived = list(derived)
         self._inputs = [value for value in model.value_vars if value in set(ancestors(list(derived.values())))]
-        self._function = compile_graph(self._inputs, list(derived.values())) if derived else None
+        self._function = numpy_function(self._inputs, list(derived.values())) if derived else None
 
     def __call__(self, point: Point) -> dict[str, np.ndarray]:
         """All values at `point`."""

@@ -9,9 +9,15 @@ from typing import Any
 
 import h5netcdf
 import h5py
+import numpy as np
 import xarray as xr
+from xarray.backends.common import ArrayWriter
+
+from icb_pymc.io.compressed_chunks import chunk_shape, write_chunks
 
 COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True}
+# Draws larger than this are compressed by `compressed_chunks`.
+LARGE = 1_000_000
 
 
 def netcdf_bytes(groups: Mapping[str, xr.Dataset]) -> bytes:
@@ -27,10 +33,35 @@ def netcdf_bytes(groups: Mapping[str, xr.Dataset]) -> bytes:
             for name, dataset in groups.items():
                 store = xr.backends.H5NetCDFStore(file, group=None if name == "/" else name, mode="a")
                 # Settings of the file that a dataset was read from (chunks, digits) must not apply to the new file.
-                dataset.drop_encoding().dump_to_store(store, encoding=_encoding(dataset))
+                writer = _Writer(image[name])
+                dataset.drop_encoding().dump_to_store(store, encoding=_encoding(dataset), writer=writer)
         image.flush()
         return image.id.get_file_image()
 
 
 def _encoding(dataset: xr.Dataset) -> dict[Hashable, Any]:
-    return {name: COMPRESSION for name, values in dataset.data_vars.items() if values.dtype.kind in "fiubmM"}
+    encoding: dict[Hashable, Any] = {}
+    for name, values in dataset.data_vars.items():
+        if values.dtype.kind in "fiubmM":
+            chunks = {"chunksizes": chunk_shape(values.shape, values.dtype.itemsize)} if _is_large(values) else {}
+            encoding[name] = COMPRESSION | chunks
+    return encoding
+
+
+def _is_large(values: xr.DataArray | np.ndarray) -> bool:
+    return values.dtype.kind == "f" and values.nbytes > LARGE
+
+
+class _Writer(ArrayWriter):
+    """Writes the values of one group's variables."""
+
+    def __init__(self, group: h5py.Group) -> None:
+        super().__init__()
+        self._group = group
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        """Write the values `source` of the variable `target`."""
+        if isinstance(source, np.ndarray) and _is_large(source):
+            write_chunks(self._group[target.variable_name], source)
+        else:
+            super().add(source, target, region)

@@ -4,7 +4,8 @@
   `mcmc` (Markov chains), `laplace` (the mode and a Gaussian), `em` (Algorithm 1), `point_estimate`.
 - `each`: many subjects, each fitted on its own; `in_worker`: a fit in a process of its own, that comes back as bytes.
 - What the methods share: `seeds`, `initial_values`, `hyperpriors` and `named_priors` (priors of learnt
-  hyperparameters), `kept_draws` (what is recorded), `learner_beliefs` (beliefs computed after sampling), `pointwise`
+  hyperparameters), `kept_draws` (what is recorded) and `recording` (by PyMC),
+  `learner_beliefs` (beliefs computed after sampling), `pointwise`
   (likelihood of each choice), `declared` (is it a model?), `outcome` (what each of them returns), `quiet` (PyMC without
   its log).
 """

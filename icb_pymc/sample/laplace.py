@@ -6,12 +6,12 @@ import numpy as np
 import pymc as pm
 import scipy.optimize
 import xarray as xr
-from pymc.pytensorf import compile as compile_graph
 from pytensor.graph.traversal import ancestors
 from rich.progress import track
 
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.declare.graph import GraphReader, Point
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.errors import InputError
 from icb_pymc.io.machine import check_memory
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
@@ -152,7 +152,7 @@ def most_probable_hyperparameters(
     graph = model.logp(vars=parts.hyperparameters, jacobian=False)
     inside = set(ancestors([graph]))
     inputs = [value for value in model.value_vars if value in inside]
-    log_prior = compile_graph(inputs, graph)
+    log_prior = numpy_function(inputs, [graph])
     names = [model.rvs_to_values[rv].name for rv in parts.hyperparameters]
     sizes = [np.size(point[name]) for name in names]
     last: list[Mode] = []
@@ -165,7 +165,7 @@ def most_probable_hyperparameters(
     def loss(vector: np.ndarray) -> float:
         here = at(vector)
         with np.errstate(all="ignore"):
-            prior = float(log_prior(*(here[value.name] for value in inputs)))
+            prior = float(log_prior(*(here[value.name] for value in inputs))[0])
             if not np.isfinite(prior):
                 return 1e12
             values = reader.values(here)

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import pymc as pm
 import xarray as xr
-from pymc.pytensorf import compile as compile_graph
 from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.beliefs import BayesianLearning, PredictionErrorLearning
 from icb_pymc.declare.graph import bare, has_op, parameters
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.kernels.reward_given_rho import belief_means
 from icb_pymc.steps.belief_readers import belief_covariances, find_learner_sample
 
@@ -67,12 +67,12 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     free = set(model.free_RVs)
     varies = [bool(free & set(ancestors([graph]))) for graph in graphs]
     # What does not depend on the draws, such as known gains, is evaluated once.
-    constants = iter(compile_graph([], [graph for graph, moves in zip(graphs, varies, strict=True) if not moves])())
+    constants = iter(numpy_function([], [graph for graph, moves in zip(graphs, varies, strict=True) if not moves])())
     fixed = [None if moves else next(constants) for moves in varies]
     varying = [graph for graph, moves in zip(graphs, varies, strict=True) if moves]
     inside = set(ancestors(varying))
     needed = [rv for rv in model.free_RVs if rv in inside]
-    evaluate = compile_graph(needed, varying, on_unused_input="ignore")
+    evaluate = numpy_function(needed, varying)
     draws = [posterior[rv.name].values for rv in needed]
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     beliefs: LearntBeliefs | None = None

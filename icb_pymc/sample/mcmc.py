@@ -15,6 +15,7 @@ from icb_pymc.results.inference_data import from_groups, group
 from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.sample.outcome import Outcome
+from icb_pymc.sample.recording import RecordedDraws
 from icb_pymc.steps.assign import alternating_steps, engine_step
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 from icb_pymc.steps.sweep import Sweep
@@ -77,6 +78,7 @@ def sample_posterior(
                 random_seed=seed,
                 step=steps or None,
                 var_names=names,
+                trace=RecordedDraws(model, names),
                 initvals=initial_values(),
                 progressbar=progressbar,
                 # PyMC's checks go through the components one by one, which takes longer than the sampling.

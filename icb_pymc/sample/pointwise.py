@@ -5,12 +5,11 @@ under p(a_t | rho_t) a model would be rewarded for a rho_t that is informed by l
 """
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
 import xarray as xr
-from pymc.pytensorf import compile as compile_graph
 from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
@@ -20,6 +19,7 @@ from scipy.stats import qmc
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import bare, has_op, parameters
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.errors import InputWarning
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
@@ -222,8 +222,7 @@ class _Evaluated:
         needed = [rv for rv in model.free_RVs if rv in inside]
         self.is_fixed = not needed
         self._names = list(graphs)
-        mode: Any = "FAST_COMPILE" if self.is_fixed else None
-        self._function = compile_graph(needed, replaced, mode=mode, on_unused_input="ignore")
+        self._function = numpy_function(needed, replaced)
         self._draws = [posterior[rv.name].transpose("chain", "draw", ...).values for rv in needed]
         self._once: dict[str, np.ndarray] | None = None
 

@@ -4,13 +4,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pymc as pm
-from pymc.pytensorf import compile as compile_graph
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import GraphReader, Point, children, parameters
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_readers import Learning, LearningReader, find_learner_sample
 from icb_pymc.steps.likelihood import choice_likelihood
@@ -74,7 +74,7 @@ class LearnerMetropolis(SeededStep):
         graph = model.logp(vars=priors)
         inside = set(ancestors([graph]))
         self._prior_inputs = [value.name for value in model.value_vars if value in inside]
-        self._prior = compile_graph([value for value in model.value_vars if value in inside], graph)
+        self._prior = numpy_function([value for value in model.value_vars if value in inside], [graph])
         self.tune = True
         self.steps = 0
         self.log_scale = np.full(2, np.log(0.3))
@@ -121,7 +121,7 @@ class LearnerMetropolis(SeededStep):
             point = {**point, self._rho: learning.sample(noise)}
         residual = learning.reward - learning.chosen_context @ self._read_rho_env(point)["rho_env"]
         with np.errstate(all="ignore"):
-            log_density = float(self._prior(*(point[name] for name in self._prior_inputs)))
+            log_density = float(self._prior(*(point[name] for name in self._prior_inputs))[0])
             log_density -= 0.5 * (residual**2).sum() / learning.sigma**2 + len(residual) * np.log(learning.sigma)
         log_density += self._choice(point, point[self._rho]).sum()
         return _Evaluation(point, learning, log_density)

@@ -4,13 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pymc as pm
-from pymc.pytensorf import compile as compile_graph
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point, parameters
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.kernels.shrinkage import (
     ChoiceRows,
     add_innovations,
@@ -105,7 +105,7 @@ class ShrinkageGibbs(SeededStep):
             inside = set(ancestors([graph]))
             inputs = [value for value in model.value_vars if value in inside]
             self._prior_inputs = [value.name for value in inputs]
-            self._prior = compile_graph(inputs, graph)
+            self._prior = numpy_function(inputs, [graph])
         self.tune, self.started, self.steps = True, False, 0
         self.log_step_size = float(np.log(0.1))
 
@@ -251,7 +251,8 @@ class ShrinkageGibbs(SeededStep):
 
     def _log_prior(self, point: Point, log_global: float) -> float:
         """Of log tau."""
-        return float(self._prior(*(log_global if name == self._global else point[name] for name in self._prior_inputs)))
+        given = (log_global if name == self._global else point[name] for name in self._prior_inputs)
+        return float(self._prior(*given)[0])
 
 
 def log_unit_contrast(rows: ChoiceRows, move_root: np.ndarray) -> float:

@@ -4,13 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pymc as pm
-from pymc.pytensorf import compile as compile_graph
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point
+from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.kernels.hamiltonian import (
     Position,
     Reference,
@@ -138,7 +138,7 @@ class UtilityHMC(SeededStep):
             inside = set(ancestors([graph]))
             inputs = [value for value in model.value_vars if value in inside]
             self._prior_inputs = [value.name for value in inputs]
-            self._prior = compile_graph(inputs, graph)
+            self._prior = numpy_function(inputs, [graph])
         self.tune = True
         self.started = False
         self.steps = self.trajectories = 0
@@ -370,8 +370,7 @@ class UtilityHMC(SeededStep):
         return updated
 
     def _log_prior(self, point: Point) -> float:
-        with np.errstate(all="ignore"):
-            return float(self._prior(*(point[name] for name in self._prior_inputs)))
+        return float(self._prior(*(point[name] for name in self._prior_inputs))[0])
 
 
 def _default_log_scale(size: int) -> float:
