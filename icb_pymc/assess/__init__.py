@@ -14,5 +14,6 @@ Nothing here samples a posterior, except to check a model against its own simula
 - Compare: `comparison` (leave-one-out), `forecasts` (one step ahead, averaged over `hyperparameter_draws`), `k_fold`
   (leave out many); `trace_models`: what to fit again. Average: `averaging`, with weights by evidence or `stacking`.
 - Many subjects: `by_subject` asks each the same question; `population` and `subject_paths` summarise their answers.
-- Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`.
+- Is the model right? `model_requirements`, `calibration`, `sbc_replicates`, `rank_uniformity`; all models of the
+  catalogue: `catalogue_calibration`.
 """

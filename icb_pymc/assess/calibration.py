@@ -180,7 +180,7 @@ def check(
         return Check(name_of(declare), ())
     work = Replicates(declare, declared, arrivals, draws, random_seed, given, observed_rewards)
     with quiet_pymc():
-        results = list(_run(work, replicates, jobs or usable_cores(), progressbar))
+        results = list(_run(work, name_of(declare), replicates, jobs or usable_cores(), progressbar))
     ranks = pd.DataFrame([ranks for ranks, _ in results]).rename_axis("replicate")
     ess = pd.DataFrame([sizes for _, sizes in results]).median()
     p_values = uniform_p_values(ranks.to_numpy())
@@ -189,9 +189,11 @@ def check(
     return Check(name_of(declare), (), ranks, table.rename_axis("quantity"))
 
 
-def _run(work: Replicates, replicates: int, jobs: int, progressbar: bool) -> Iterator[tuple[Any, Any]]:
+def _run(work: Replicates, name: str, replicates: int, jobs: int, progressbar: bool) -> Iterator[tuple[Any, Any]]:
     """All replicates, in order; processes are forked, so that everything is compiled only once."""
-    show = partial(track, description="calibration", total=replicates, disable=not progressbar, transient=True)
+    show = partial(
+        track, description=f"calibration of {name}", total=replicates, disable=not progressbar, transient=True
+    )
     if jobs > 1:
         work.prepare()
     yield from show(in_forks(partial(_one, work), range(replicates), min(jobs, replicates)))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import binom
 
 # Points at which the distribution is evaluated, and replicates of uniform ranks that it is compared with.
-GRID_POINTS, REFERENCE = 40, 20_000
+GRID_POINTS, REFERENCE = 40, 200_000
 
 
 def uniform_p_values(ranks: np.ndarray) -> np.ndarray:
@@ -42,11 +42,7 @@ def _points() -> np.ndarray:
 
 def _least_tails(ranks: np.ndarray) -> np.ndarray:
     """The least two-sided tail probability of the number of ranks below each point, by row of ranks."""
-    number = ranks.shape[-1]
-    points = _points()
-    counts = (ranks[..., None, :] <= points[:, None]).sum(axis=-1)
-    below, above = binom.cdf(counts, number, points), binom.sf(counts - 1, number, points)
-    return 2 * np.minimum(below, above).min(axis=-1)
+    return _tails((ranks[..., None, :] <= _points()[:, None]).sum(axis=-1), ranks.shape[-1])
 
 
 @lru_cache(maxsize=4)
@@ -54,6 +50,11 @@ def _reference_tails(replicates: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     # Counts between points are multinomial, which saves drawing the ranks themselves.
     between = rng.multinomial(replicates, np.full(GRID_POINTS, 1 / GRID_POINTS), size=REFERENCE)
-    counts, points = between.cumsum(axis=1)[:, :-1], _points()
-    below, above = binom.cdf(counts, replicates, points), binom.sf(counts - 1, replicates, points)
-    return 2 * np.minimum(below, above).min(axis=1)
+    return _tails(between.cumsum(axis=1)[:, :-1], replicates)
+
+
+def _tails(counts: np.ndarray, number: int) -> np.ndarray:
+    """The least two-sided tail probability of counts (..., point) among a number of ranks."""
+    possible, points = np.arange(number + 1)[:, None], _points()
+    tails = 2 * np.minimum(binom.cdf(possible, number, points), binom.sf(possible - 1, number, points))
+    return tails[counts, np.arange(len(points))].min(axis=-1)

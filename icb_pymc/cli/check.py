@@ -15,6 +15,7 @@ from icb_pymc.cli.options import (
     say_json,
     write_picture,
 )
+from icb_pymc.errors import InputError
 
 
 def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -26,8 +27,16 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "recovers what its own simulation drew. Exit code 0: correct, 1: wrong, 2: bad input.",
         "icb check my_model.py -o check.png",
     )
-    parser.add_argument("model", help="path of a file with a model, or the name of a model (`icb models` lists them)")
-    parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg")
+    parser.add_argument(
+        "model", nargs="?", help="path of a file with a model, or the name of a model (`icb models` lists them)"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="check every model of the catalogue that claims a posterior, with p-values corrected for their number "
+        "(20 minutes or so)",
+    )
+    parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg; with --all, table to write: .md")
     parser.add_argument(
         "--replicates", type=positive_integer, default=50, help="number of logs to simulate and fit (default: 50)"
     )
@@ -53,6 +62,10 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     """Check the model, print the result, and draw it if asked to."""
+    if options.all:
+        return _run_all(options)
+    if options.model is None:
+        raise InputError("say which model to check, or --all.")
     if options.output:
         check_output(options.output, *PICTURES)
     from icb_pymc.assess.calibration import check
@@ -81,4 +94,35 @@ def run(options: argparse.Namespace) -> int:
         write_picture(lambda: calibration_picture(result), options.output)
         if not options.json:
             say(f"\nwritten to {options.output}")
+    return 0 if result.passed else 1
+
+
+def _run_all(options: argparse.Namespace) -> int:
+    """Check all models, and print or write the table."""
+    if options.model is not None or options.set or options.agents or options.observed_rewards:
+        raise InputError(
+            "--all checks all models as they are: leave out the model, --set, --agents, --observed-rewards."
+        )
+    if options.output:
+        check_output(options.output, ".md")
+    from icb_pymc.assess.catalogue_calibration import check_all
+    from icb_pymc.io.files import replacing
+
+    result = check_all(
+        replicates=options.replicates,
+        steps=options.steps,
+        draws=options.draws,
+        random_seed=options.seed,
+        jobs=options.jobs,
+        progressbar=True,
+    )
+    if options.output:
+        command = f"icb check --all --replicates {options.replicates} --steps {options.steps} --seed {options.seed}"
+        with replacing(options.output) as temporary:
+            temporary.write_text(f"# Calibration of all models\n\n`{command}`: {result}\n", encoding="utf-8")
+    if options.json:
+        fields = {"passed": result.passed, "problems": result.problems, "wrong": result.wrong}
+        say_json(result.settings | fields | {"quantities": result.table})
+    else:
+        say(f"written to {options.output}" if options.output else str(result))
     return 0 if result.passed else 1

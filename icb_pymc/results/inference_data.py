@@ -146,7 +146,8 @@ def read_tree(path: Path) -> xr.DataTree:
     groups = {}
     for name in names:
         with xr.open_dataset(path, group=name, engine="h5netcdf") as dataset:
-            groups[name] = dataset.load()
+            # xarray opens sizes that contradict each other, and fails when they are used first; better here.
+            groups[name] = dataset.load().assign({})
     return _as_tree(groups, attrs)
 
 
