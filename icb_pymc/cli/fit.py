@@ -107,6 +107,12 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         choices=["float64", "float32"],
         help="precision of the stored draws (default: float32; sampling is in float64 either way)",
     )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="keep the chains here while they are sampled: the same command, given again after an interruption or a "
+        "crash, goes on from there, with the same result; removed when the trace is written",
+    )
     parser.add_argument("--as-is", action="store_true", help="do not standardise the features of a table")
     add_scaling(parser)
     parser.add_argument(
@@ -141,6 +147,8 @@ def run(options: argparse.Namespace) -> int:
     if options.each is not None:
         if options.prior:
             raise InputError("--prior cannot be used with --each; --learn NAME can.")
+        if options.checkpoint:
+            raise InputError("--checkpoint is for one fit; with --each finished fits are kept anyway. Leave it out.")
         return fit_subjects(options, given, _fit_options(options))
     (file,) = options.decisions
     decisions = read_given_decisions(file, options)
@@ -158,22 +166,31 @@ def run(options: argparse.Namespace) -> int:
         from icb_pymc.data.understanding import describe_time
 
         say(f"time: {describe_time(decisions)}")
+    from icb_pymc.results.checkpoint import remove_checkpoint
     from icb_pymc.results.inference_data import group
     from icb_pymc.results.traces import write_trace
     from icb_pymc.sample.fitting import fit
 
     # Results go to the standard output, PyMC's progress beside them.
-    with redirect_stdout(sys.stderr):
-        trace = fit(
-            options.model,
-            decisions,
-            cores=options.cores,
-            **_fit_options(options),
-            hyperparameters=given,
-        )
-    if trace.attrs["interrupted"]:
-        raise KeyboardInterrupt
+    try:
+        with redirect_stdout(sys.stderr):
+            trace = fit(
+                options.model,
+                decisions,
+                cores=options.cores,
+                checkpoint=options.checkpoint,
+                **_fit_options(options),
+                hyperparameters=given,
+            )
+        if trace.attrs["interrupted"]:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if options.checkpoint:
+            print(f"to go on, give the same command again: {options.checkpoint} has the chains so far", file=sys.stderr)
+        raise
     write_trace(trace, options.output)
+    if options.checkpoint:
+        remove_checkpoint(options.checkpoint)
     if options.json:
         say_json(as_json(trace, options.output, options.unit))
         return 0

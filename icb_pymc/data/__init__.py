@@ -10,6 +10,7 @@
 - `coding`: features from a formula; `formulas`: its grammar and functions; `factors`: their values;
   `lags`: what was chosen before.
 - `standardisation`: features on one scale, and weights in the user's units.
-- `understanding`: what was understood of a log; `collinearity`, `separation`: features that choices cannot tell apart.
+- `digests`: a hash of decisions. `understanding`: what was understood of a log. `collinearity`, `separation`: features
+  that choices cannot tell apart.
 - `times`: dates, numbers and durations as users write them; `clocks`: how much time passes between decisions.
 """

@@ -2,6 +2,7 @@
 
 - `files`: files that are written whole or not at all. `netcdf`: datasets as the bytes of a netCDF file, in
   `compressed_chunks`.
+- `array_trees`: nested dictionaries with arrays in one file, without pickle.
 - `untrusted`: checks of what an HDF5 file declares, before any of it is read.
 - `csv_tables`, `parquet_tables`: tables as data frames, refused by name if they are something else.
 - `text`: text from files as terminals, pages and pictures can show it, one place for each escaping.

@@ -17,6 +17,7 @@ from icb_pymc import __version__
 from icb_pymc.catalogue.lookup import check_names, find, name_of, settings
 from icb_pymc.catalogue.model_files import digest_of
 from icb_pymc.data.deciders import agents_of, decisions_by
+from icb_pymc.data.digests import digest_of_decisions
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.io.progress import progress
@@ -120,7 +121,7 @@ def fit_each(
         raise InputError(f"jobs={jobs}: give at least one.")
     if scheduler and jobs > 1:
         raise InputError("give jobs or a scheduler, not both.")
-    for name in ("cores", "step", "times"):
+    for name in ("cores", "step", "times", "checkpoint"):
         if name in options:
             raise InputError(f"{name} cannot be given for many subjects{'; use jobs' if name == 'cores' else ''}.")
     declare, given = find(model), dict(hyperparameters or {})
@@ -193,17 +194,7 @@ class _Subjects:
 
     def digests(self) -> dict[str, str]:
         """A hash of the decisions of each."""
-        return {subject: _digest(self[subject]) for subject in self.names}
-
-
-def _digest(decisions: xr.Dataset) -> str:
-    found = sha256(repr(sorted((str(name), str(value)) for name, value in decisions.attrs.items())).encode())
-    for name in sorted(map(str, decisions.variables)):
-        values = decisions[name].values
-        # The width of text depends on the longest, also where that belongs to another subject.
-        content = repr(values.tolist()).encode() if values.dtype.kind in "OU" else values.tobytes()
-        found.update(repr((name, decisions[name].dims, values.shape, values.dtype.kind)).encode() + content)
-    return found.hexdigest()[:32]
+        return {subject: digest_of_decisions(self[subject]) for subject in self.names}
 
 
 def _plain(what: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from icb_pymc.sample.mcmc import SWEEPS, TUNE, sample_posterior, with_kernel
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.sample.point_estimate import as_outcome, fit_by_estimate, given_values
 from icb_pymc.sample.pointwise import fits_in, pointwise_groups
+from icb_pymc.sample.resuming import checkpoint_of
 from icb_pymc.sample.seeds import only_seed
 
 DEFAULTS: dict[str, Any] = {"method": "mcmc", "kernel": "auto", "draws": 1000, "chains": 4, "iterations": 100}
@@ -58,6 +60,7 @@ def fit(
     times: Sequence[Any] | None = None,
     dtype: str | None = None,
     log_likelihood: bool | None = None,
+    checkpoint: str | Path | None = None,
     progressbar: bool = True,
     seed: int | None = None,
 ) -> InferenceData:
@@ -106,6 +109,10 @@ def fit(
         Keep log p(a_t | beta_t) of each choice, rho_t integrated out, for `icb_pymc.compare` and `arviz.loo`, and the
         probability of each candidate given all other choices; by default unless every or times leave some out, or it
         would take more than 200 MB in float64.
+    checkpoint : path, optional
+        Folder in which the chains are kept while they are sampled, every quarter of a minute: the same call, given
+        again after an interruption, a crash or a kill, goes on from there and ends with the same draws, to the last
+        bit. Remove the folder when the result is written. Sampling other than by `method` "mcmc" has none.
     progressbar : bool
         Show one.
     seed : int, optional
@@ -151,6 +158,8 @@ def fit(
     given = published.hyperparameters | dict(hyperparameters or {})
     complete = settings(declare, given)
     _check_method(sampling["method"], asked, learn, kept)
+    if checkpoint is not None and sampling["method"] != "mcmc":
+        raise InputError(f"checkpoint: method '{sampling['method']}' has no chains to keep; leave checkpoint out.")
 
     started, graph = time.perf_counter(), None
     if sampling["method"] == "em":
@@ -176,10 +185,18 @@ def fit(
                 raise InputError(
                     "sweeps: only the kernels 'gibbs' and 'paper' make them; ask for one, or leave sweeps out."
                 )
+            kept_in = None
+            if checkpoint is not None:
+                described = _identity(declare, complete, learn, own_step, decisions)
+                kept_in = checkpoint_of(checkpoint, described, graph, decisions, sampling, kept, random_seed)
+                random_seed = kept_in.description["seed"]
             initial = partial(
                 scattered_initial_values, graph, decisions, complete.get("alpha"), sampling["chains"], random_seed
             )
-            outcome = sample_posterior(graph, sampling, kept, own_step, initial, random_seed, cores, progressbar)
+            with nullcontext() if kept_in is None else kept_in.open():
+                outcome = sample_posterior(
+                    graph, sampling, kept, own_step, initial, random_seed, cores, progressbar, kept_in
+                )
     if graph is not None and kept.all_times:
         posterior = outcome.groups["posterior"]
         made = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -196,6 +213,18 @@ def fit(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return _with_provenance(outcome, decisions, attrs, sampling, declare, spec)
+
+
+def _identity(
+    declare: Declare, complete: dict[str, Any], learn: Sequence[str], own_step: Any, decisions: xr.Dataset
+) -> dict[str, Any]:
+    """What a checkpoint must be a checkpoint of, besides the settings of sampling."""
+    return {
+        "model": name_of(declare),
+        "model file": digest_of(declare.model_file) if hasattr(declare, "model_file") else None,
+        "hyperparameters": as_json(describe_priors(complete, learn, decisions.sizes["feature"])),
+        "own step": getattr(own_step, "__qualname__", None),
+    }
 
 
 def _with_provenance(

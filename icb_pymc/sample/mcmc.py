@@ -11,11 +11,13 @@ import pymc as pm
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.errors import InputError
 from icb_pymc.io.machine import check_memory, usable_cores
+from icb_pymc.results.checkpoint import Checkpoint
 from icb_pymc.results.inference_data import from_groups, group
 from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.learner_beliefs import learnt_beliefs
 from icb_pymc.sample.outcome import Outcome
 from icb_pymc.sample.recording import RecordedDraws
+from icb_pymc.sample.resuming import held_draws, resumable_step, with_kept_draws
 from icb_pymc.steps.assign import alternating_steps, engine_step
 from icb_pymc.steps.linear_gaussian import find_linear_gaussian
 from icb_pymc.steps.sweep import Sweep
@@ -51,8 +53,12 @@ def sample_posterior(
     seed: int | None,
     cores: int | None,
     progressbar: bool,
+    checkpoint: Checkpoint | None = None,
 ) -> Outcome:
-    """Sample a declared model with the settings that `with_kernel` has completed, from ``initial_values()``."""
+    """Sample a declared model with the settings that `with_kernel` has completed, from ``initial_values()``.
+
+    The chains are kept in a `checkpoint`, which must be open, and go on from there.
+    """
     kernel = sampling["kernel"]
     check_memory(kept.bytes_per_draw(model), sampling["draws"], sampling["chains"])
     if own_step is not None:
@@ -69,22 +75,28 @@ def sample_posterior(
     names = kept.declare(model)
     options = {"draws": sampling["draws"], "tune": sampling["tune"], "chains": sampling["chains"]}
     options["cores"] = cores or _cores(kept, sampling)
+    initial, chosen, held = initial_values(), steps or None, None
     with model, _explained(model):
+        if checkpoint is not None:
+            chosen = resumable_step(model, steps, checkpoint, names, sampling, initial)
+            held = held_draws(checkpoint, sampling)
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
         else:
             sampled = pm.sample(
                 **options,
                 random_seed=seed,
-                step=steps or None,
+                step=chosen,
                 var_names=names,
                 trace=RecordedDraws(model, names),
-                initvals=initial_values(),
+                initvals=initial,
                 progressbar=progressbar,
                 # PyMC's checks go through the components one by one, which takes longer than the sampling.
                 compute_convergence_checks=False,
             )
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
+    if checkpoint is not None and held is not None:
+        groups["posterior"] = with_kept_draws(groups["posterior"], checkpoint, held)
     drawing = float(groups["posterior"].attrs.get("sampling_time", np.nan))
     learnt = learnt_beliefs(groups["posterior"], model, kept.index, kept.dtype)
     groups["posterior"] = kept.finish(groups["posterior"], learnt)

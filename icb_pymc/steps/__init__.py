@@ -9,8 +9,8 @@ apply.
 - `shrinkage_gibbs`: the scales of a shrinkage walk (recognised by `shrinkage_scales`), which the engine takes as given.
 - `belief_gibbs`, `reward_gibbs` (with `elliptical_slice`), `rho_metropolis`, `learner_metropolis`,
   `weights_metropolis`: Algorithms 1 and 2.
-- `assign`: the steps for a model; `sweep`: several sweeps per draw; `base`: the base class;
-  `univariate_slice`: slice sampling.
+- `assign`: the steps for a model; `sweep`: several sweeps per draw; `resumable`: steps whose chains are kept; `base`:
+  the base class; `univariate_slice`: slice sampling.
 - `belief_readers`, `likelihood`: beliefs and likelihoods at the sampler's current point.
 """
 

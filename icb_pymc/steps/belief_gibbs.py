@@ -27,11 +27,11 @@ GAIN_INPUTS = ("start_covariance", "innovation_covariance", "elapsed", "root")
 class BeliefGibbs(SeededStep):
     """Gibbs step for a `WienerProcess` that only a `BeliefSample` around it depends on (Lemma 2, O(Tk))."""
 
-    name = "belief_gibbs"
+    own_name = "belief_gibbs"
 
     def __init__(self, vars: Any, model: pm.Model | None = None, rng: Any = None, **kwargs: Any) -> None:
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         belief = only_variable(self.vars, model, "BeliefGibbs")
         sample = find_belief_sample(model, belief)
         if sample is None:

@@ -45,7 +45,7 @@ class LearnerMetropolis(SeededStep):
     to an acceptance rate of 0.35.
     """
 
-    name = "learner_metropolis"
+    own_name = "learner_metropolis"
     _state_class = LearnerMetropolisState
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {
         "learner_accept_rho_kept": (np.float64, []),
@@ -54,7 +54,7 @@ class LearnerMetropolis(SeededStep):
 
     def __init__(self, vars: Any, model: pm.Model | None = None, rng: Any = None, **kwargs: Any) -> None:
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         for value in self.vars:
             if not is_learner_hyperparameter(model, model.values_to_rvs[value]):
                 raise ValueError(

@@ -33,14 +33,14 @@ class RewardGibbs(SeededStep):
         Whether to make the second update; Algorithm 1 does not.
     """
 
-    name = "reward_gibbs"
+    own_name = "reward_gibbs"
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"reward_slice_angle": (np.float64, [])}
 
     def __init__(
         self, vars: Any, model: pm.Model | None = None, rng: Any = None, interweave: bool = True, **kwargs: Any
     ) -> None:
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         rvs = [model.values_to_rvs[value] for value in self.vars]
         rewards = [rv for rv in rvs if is_learner_reward(model, rv)]
         rho_envs = [rv for rv in rvs if any(is_rho_env_of(model, rv, reward) for reward in rewards)]

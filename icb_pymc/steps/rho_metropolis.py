@@ -29,7 +29,7 @@ class RhoMetropolis(SeededStep):
         1 / (1 + exp(-4 rho))) the posterior mean is 0.514, but the mean under this kernel is 0.011, half way there.
     """
 
-    name = "rho_metropolis"
+    own_name = "rho_metropolis"
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"rho_accept": (np.float64, [])}
 
     def __init__(
@@ -43,7 +43,7 @@ class RhoMetropolis(SeededStep):
         if kernel not in ("exact", "paper"):
             raise ValueError(f"kernel={kernel!r}: it must be 'exact' or 'paper'.")
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         self.kernel = kernel
         rho = only_variable(self.vars, model, "RhoMetropolis")
         choice = find_choice(model, rho)

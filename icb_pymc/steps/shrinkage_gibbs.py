@@ -73,7 +73,9 @@ class ShrinkageGibbs(SeededStep):
         The local scales and, unless it is known, the global scale.
     """
 
-    name = "shrinkage_gibbs"
+    own_name = "shrinkage_gibbs"
+    # For `UtilityHMC`, which samples the beliefs given the scales.
+    nuts_options = ("target_accept",)
     _state_class = ShrinkageGibbsState
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {
         "local_scale_accept": (np.float64, []),
@@ -83,7 +85,7 @@ class ShrinkageGibbs(SeededStep):
 
     def __init__(self, vars: Any, model: pm.Model | None = None, rng: Any = None, **kwargs: Any) -> None:
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         rvs = [model.values_to_rvs[value] for value in self.vars]
         parts = find_linear_gaussian(model)
         if parts is None or parts.shrinkage is None or set(rvs) != set(parts.shrinkage.variables):

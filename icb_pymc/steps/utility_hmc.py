@@ -11,6 +11,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point
 from icb_pymc.declare.numpy_functions import numpy_function
+from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import (
     Position,
     Reference,
@@ -57,7 +58,7 @@ EARLY_STEPS, EARLY_ERROR = 40, 0.05
 
 @dataclass_state
 class UtilityHMCState(StepMethodState):
-    """What is adapted while tuning.
+    """What is adapted while tuning, and where the chain is.
 
     Attributes
     ----------
@@ -66,6 +67,7 @@ class UtilityHMCState(StepMethodState):
     trajectories : number of trajectories
     log_step_size : of the leapfrog steps
     hyper_log_scale, hyper_mean, hyper_covariance : proposals of the hyperparameters, on their unconstrained scale
+    place : the last point, the pseudo-data, the position and the sums over positions; None before the first step
     """
 
     tune: bool
@@ -76,6 +78,7 @@ class UtilityHMCState(StepMethodState):
     hyper_log_scale: float
     hyper_mean: np.ndarray
     hyper_covariance: np.ndarray
+    place: dict[str, Any] | None
 
 
 class UtilityHMC(SeededStep):
@@ -99,9 +102,12 @@ class UtilityHMC(SeededStep):
         All Gaussian variables of the belief model, and optionally its hyperparameters.
     with_rho : bool
         Whether to draw rho too. Otherwise the variable rho keeps its initial value, and no other step may use it.
+    target_accept : float
+        Acceptance rate of trajectories that the step size is adapted to; `pm.sample(target_accept=...)` sets it.
     """
 
-    name = "utility_hmc"
+    own_name = "utility_hmc"
+    nuts_options = ("target_accept",)
     _state_class = UtilityHMCState
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {
         "hmc_accept": (np.float64, []),
@@ -112,10 +118,18 @@ class UtilityHMC(SeededStep):
     }
 
     def __init__(
-        self, vars: Any, model: pm.Model | None = None, rng: Any = None, with_rho: bool = True, **kwargs: Any
+        self,
+        vars: Any,
+        model: pm.Model | None = None,
+        rng: Any = None,
+        with_rho: bool = True,
+        target_accept: float = TARGET_ACCEPTANCE,
+        **kwargs: Any,
     ) -> None:
+        if not 0 < target_accept < 1:
+            raise InputError(f"target_accept={target_accept}: give a number between 0 and 1.")
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         rvs = [model.values_to_rvs[value] for value in self.vars]
         parts = find_linear_gaussian(model)
         if parts is None or not set(parts.variables) <= set(rvs) <= {*parts.variables, *parts.hyperparameters}:
@@ -139,6 +153,7 @@ class UtilityHMC(SeededStep):
             inputs = [value for value in model.value_vars if value in inside]
             self._prior_inputs = [value.name for value in inputs]
             self._prior = numpy_function(inputs, [graph])
+        self.target_accept = target_accept
         self.tune = True
         self.started = False
         self.steps = self.trajectories = 0
@@ -175,6 +190,33 @@ class UtilityHMC(SeededStep):
             self._adapt(point, stats)
         return dict(self._last_point), [stats]
 
+    @property
+    def place(self) -> dict[str, Any] | None:
+        """Where the chain is, exactly: from the point alone the position could be computed only up to rounding."""
+        if not self.started:
+            return None
+        return {
+            "point": self._last_point,
+            "data": self._data._asdict(),
+            "contrasts": self._position.contrasts,
+            "noise": self._position.noise._asdict(),
+            "log_residual": self._position.log_residual,
+            "sums": self._position_sums._asdict(),
+            "summed": self._positions_summed,
+        }
+
+    @place.setter
+    def place(self, place: dict[str, Any] | None) -> None:
+        self._last_point = {} if place is None else place["point"]
+        if place is None:
+            return
+        self._set_model(self._model.values(self._last_point))
+        if self._hyper:
+            self._log_prior_here = self._log_prior(self._last_point)
+        self._set_reference(PseudoData(**place["data"]))
+        self._position_sums, self._positions_summed = PositionSums(**place["sums"]), place["summed"]
+        self._position: Position = Position(place["contrasts"], Noise(**place["noise"]), place["log_residual"])
+
     # The state of a chain: values and state space at the hyperparameters, the reference Gaussian, and the position.
 
     def _start_chain(self, point: Point) -> Point:
@@ -189,7 +231,7 @@ class UtilityHMC(SeededStep):
         self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._space.offset), 100) / 500))
         if self.tune:
             noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
-            self._position: Position = make_position(self._reference, Noise(*(START_SPREAD * part for part in noise)))
+            self._position = make_position(self._reference, Noise(*(START_SPREAD * part for part in noise)))
         self.started = True
         return point
 
@@ -333,7 +375,7 @@ class UtilityHMC(SeededStep):
             excess = float(np.clip(0.5 * np.log(max(error, 1e-12) / EARLY_ERROR), -1, 1))
             self.log_step_size -= (self._positions_summed + 1) ** -0.6 * excess
         else:
-            self.log_step_size += rate * (stats["hmc_accept"] - TARGET_ACCEPTANCE)
+            self.log_step_size += rate * (stats["hmc_accept"] - self.target_accept)
         # At most the whole trajectory, and not so small that a draw takes forever.
         self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATH_LENGTHS))))
         # The repeated position of a chain that is stuck at a distant start says nothing about the posterior.

@@ -34,7 +34,7 @@ class WeightsMetropolis(SeededStep):
         Standard deviation of a proposal; by default 0.1 / alpha, which is what the paper used.
     """
 
-    name = "weights_metropolis"
+    own_name = "weights_metropolis"
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {"weights_accept": (np.float64, [])}
 
     def __init__(
@@ -49,7 +49,7 @@ class WeightsMetropolis(SeededStep):
         if sweeps < 1:
             raise ValueError(f"sweeps={sweeps}: make at least one sweep per draw.")
         model = pm.modelcontext(model)
-        super().__init__(vars, model, rng)
+        super().__init__(vars, model, rng, kwargs)
         weights = only_variable(self.vars, model, "WeightsMetropolis")
         choice = find_choice_by_fold(model, weights)
         if choice is None:
