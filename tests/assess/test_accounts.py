@@ -141,6 +141,14 @@ def test_the_size_of_a_step_and_the_weights_around_it_are_recovered():
     assert result.steps.loc["b", "step_lower"] < 0 < result.steps.loc["b", "step_upper"]
 
 
+def test_the_step_of_one_weight_in_a_short_window_is_not_pulled_towards_those_that_stand_still():
+    path = stepping([1.0, 0.5, 0.0], [1.0, 0.5, 1.0], 100)
+    rows = [compare_accounts(simulated(path, seed), 50, ci_prob=0.95, draws=300).steps.loc["c"] for seed in range(10)]
+    # Simulated features have a standard deviation of one.
+    assert np.mean([row["step"] for row in rows]) == pytest.approx(1.0, abs=0.3)
+    assert sum(row["step_lower"] < 1.0 < row["step_upper"] for row in rows) >= 8
+
+
 def test_features_in_other_units_give_the_same_answer():
     path = stepping([1.0, 0.5], [0.5, 0.5], 400)
     one, other = (compare_accounts(simulated(path, 3, scale=scale), 200) for scale in (1.0, 1000.0))
