@@ -24,6 +24,7 @@ SCENARIOS = {
 }
 # In these nothing happens at the event.
 NO_STEP = ("nothing", "drift of c")
+ACCOUNTS = ("step", "drift", "step or drift", "no change")
 TABLE = Path(__file__).parent / "tables" / "four-scenarios.md"
 
 
@@ -66,7 +67,7 @@ for name, weights in SCENARIOS.items():
         false += list(clear[unchanged])
         sharper.append(is_all_sharper(result.decisiveness.loc[0]))
         accounts.append(result.accounts[0].best)
-    counts = [f"{np.mean([account == best for account in accounts]):.0%}" for best in ("step", "drift", "no change")]
+    counts = [f"{np.mean([account == best for account in accounts]):.0%}" for best in ACCOUNTS]
     found = f"{np.mean(hits):.0%}" if hits else "-"
     rows.append([name, f"{np.mean(right):.0%}", found, f"{np.mean(false):.1%}", f"{np.mean(sharper):.0%}", *counts])
     print(" | ".join(rows[-1]), flush=True)
@@ -78,9 +79,7 @@ heading = [
     "true changes clear",
     "false clear, per feature",
     "all sharper",
-    "step",
-    "drift",
-    "no change",
+    *ACCOUNTS,
 ]
 lines = ["| " + " | ".join(row) + " |" for row in [heading, ["---"] * len(heading), *rows]]
 table = f"""Verdicts of `icb_pymc.impact` on simulated logs of {STEPS} decisions with two candidates and four
@@ -90,7 +89,8 @@ features, an event half-way, {SEEDS} logs per scenario (seeds 0 to {SEEDS - 1}).
 
 Right verdict: the weight that changed, and no other, is called clear and a change is supported (a step or drift);
 nothing and drift: no step is claimed; sharper: all choices are said to have become sharper, and `d` not to have
-changed. The last three columns say which account was best supported.
+changed. The last four columns say which account was best supported; "step or drift": neither has three quarters of the
+probability of the two.
 """
 print(table)
 if __name__ == "__main__":

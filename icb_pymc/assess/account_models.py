@@ -4,9 +4,6 @@ All are state spaces for `icb_pymc.kernels`, in log-odds per typical difference 
 (`contrast_spread`), so that the same priors fit features of any scale. Their evidence is computed by Laplace's method.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
@@ -20,32 +17,13 @@ from icb_pymc.kernels.state_space import StateSpace
 # The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
 # default, in the same unit; they are averaged over these values, the smallest of which no log can tell from zero.
 SCALES = np.geomspace(0.05, 3.0, 7)
+# How large a step was is judged by a prior as wide as that of the weights themselves. A scale that the features share,
+# most of which did not change, pulls the step of the one that did towards zero.
+STEP_SD = WEIGHT_SD
 # Standard deviation of the logarithm of the factor by which all weights are multiplied: log 2.
 FACTOR_SD = 0.7
 # Its values that are averaged over, in posterior standard deviations around its mean, and how often these are improved.
 FACTOR_NODES, MOST_ROUNDS = np.linspace(-3.5, 3.5, 9), 10
-
-
-class Cell(NamedTuple):
-    """One value of the scales, or of the factor, that a step is averaged over.
-
-    Attributes
-    ----------
-    movement, step : float
-        Scales of the drift over the whole window, and of the step of each weight by itself.
-    log_factor : float
-        Logarithm of the factor that multiplies all weights from the event on.
-    width : float
-        Of the interval of `log_factor` that this value stands for; zero if there is no factor.
-    log_joint : float
-        Logarithm of the evidence times the prior probability of the cell.
-    """
-
-    movement: float
-    step: float
-    log_factor: float
-    width: float
-    log_joint: float
 
 
 def unchanging_space(decisions: xr.Dataset) -> StateSpace:
@@ -113,13 +91,12 @@ class Evidence:
         self._multipliers = mode.multipliers
         return mode.log_evidence
 
-    def own_steps(self, movement: float) -> Iterator[Cell]:
-        """Steps of each weight by itself, given the scale of the drift."""
-        for scale, log_prior in zip(SCALES, log_scale_prior(self._prior_scale), strict=True):
-            yield Cell(movement, scale, 0.0, 0.0, self(movement, scale) + log_prior)
+    def own_steps(self, movement: float) -> float:
+        """Of steps of each weight by itself, given the scale of the drift: averaged over the scale of the steps."""
+        return float(logsumexp([self(movement, scale) for scale in SCALES] + log_scale_prior(self._prior_scale)))
 
-    def one_factor(self, movement: float) -> Iterator[Cell]:
-        """One factor for all weights, given the scale of the drift: nodes of an even rule that covers its posterior."""
+    def one_factor(self, movement: float) -> float:
+        """Of one factor for all weights, given the scale of the drift: an even rule whose nodes cover its posterior."""
 
         def joint(log_factor: float) -> float:
             density = -0.5 * (log_factor / self._factor_sd) ** 2 - np.log(self._factor_sd * np.sqrt(2 * np.pi))
@@ -136,36 +113,41 @@ class Evidence:
             self._factor = mean, float(np.clip(sd, spread / 3, min(3 * spread, self._factor_sd)))
             if abs(mean - centre) < 0.5 * spread and 0.75 < sd / spread < 1.3:
                 break
-        width = spread * float(FACTOR_NODES[1] - FACTOR_NODES[0])
-        for node, value in zip(nodes, values, strict=True):
-            yield Cell(movement, 0.0, float(node), width, float(value) + np.log(width))
+        return float(logsumexp(values) + np.log(spread * (FACTOR_NODES[1] - FACTOR_NODES[0])))
 
 
-def log_sum(cells: list[Cell]) -> float:
-    """Logarithm of the evidence of all cells together."""
-    return float(logsumexp([cell.log_joint for cell in cells]))
+def draw_steps(
+    space: StateSpace, movements: dict[float, float], step: float, at: int, draws: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Draws (draw, feature) of the weights, averaged over scales of the drift: the means `before` and `after` the
+    event, and the weights just before and after it, `step_from` and `step_to`.
 
-
-def draw_cells(space: StateSpace, cells: list[Cell], at: int, draws: int, seed: int) -> dict[str, np.ndarray]:
-    """Draws (draw, feature) of the weights, averaged over the cells: the means `before` and `after` the event, and the
-    weights just before and after it, `step_from` and `step_to`.
+    Parameters
+    ----------
+    space : StateSpace
+        Of weights that stand still.
+    movements : dict
+        Scales of the drift over the whole window, and the logarithm of how probable each is.
+    step : float
+        Scale of the step of each weight.
+    at : int
+        Position of the first decision after the event.
+    draws, seed : int
     """
     rng = np.random.Generator(np.random.SFC64(seed))
-    log_joint = np.array([cell.log_joint for cell in cells])
+    log_joint = np.array(list(movements.values()))
     number = rng.multinomial(draws, np.exp(log_joint - logsumexp(log_joint)))
     drawn: dict[str, list[np.ndarray]] = {"step_from": [], "step_to": [], "before": [], "after": []}
-    for cell, times in zip(cells, number, strict=True):
+    for movement, times in zip(movements, number, strict=True):
         if times == 0:
             continue
-        moving = changing_space(space, at, cell.movement, cell.step, cell.log_factor)
+        moving = changing_space(space, at, movement, step)
         reference = make_reference(moving, find_mode(moving).data)
         for _ in range(times):
             around = draw_centred_noise(reference, fresh_noise(reference, rng))
             start = WEIGHT_SD * (around.start + reference.noise.start)
             moves = moving.move_scale[:, None] * (around.move + reference.noise.move)
             path = np.cumsum(np.vstack([start, moves]), axis=0)
-            # A node stands for its interval, so that the factor is not a number of a few values.
-            path[at:] *= np.exp(cell.log_factor + cell.width * (rng.random() - 0.5))
             for name, value in zip(drawn, (path[at - 1], path[at], path[:at].mean(0), path[at:].mean(0)), strict=True):
                 drawn[name].append(value)
     return {name: np.array(values) for name, values in drawn.items()}

@@ -11,15 +11,20 @@ from scipy.special import logsumexp
 
 from icb_pymc.assess.account_models import (
     SCALES,
-    Cell,
+    STEP_SD,
     Evidence,
-    draw_cells,
+    draw_steps,
     log_scale_prior,
-    log_sum,
     unchanging_space,
 )
 from icb_pymc.assess.weights import feature_sd
-from icb_pymc.assess.wording import capped_grade, grade_of, probability_of_direction, probability_of_flip
+from icb_pymc.assess.wording import (
+    capped_grade,
+    grade_of,
+    probability_of_direction,
+    probability_of_flip,
+    supported_account,
+)
 from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.errors import InputError
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
@@ -48,8 +53,8 @@ class Accounts:
         before it, `step_from`, and just after it, `step_to`, and the probability that these differ in sign,
         `step_flipped`.
     draws : dict
-        Draws (draw, feature) of all weights under the account of a step, per standard deviation: means `before` and
-        `after` the event, and just before and after it, `step_from` and `step_to`.
+        Draws (draw, feature) of all weights if each stepped by its own amount, per standard deviation: means `before`
+        and `after` the event, and just before and after it, `step_from` and `step_to`.
     placebo : array
         The log Bayes factor of a step at each placebo date.
     at_event : float
@@ -66,8 +71,15 @@ class Accounts:
 
     @property
     def best(self) -> str:
-        """The account that is best supported."""
-        return max(self.probability, key=lambda name: self.probability[name])
+        """The account that is best supported: "step", "drift", "no change", or "step or drift" if these are close."""
+        return supported_account(self.probability)
+
+    @property
+    def best_probability(self) -> float:
+        """The probability of the best supported account, or of step and drift together."""
+        if self.best == "step or drift":
+            return self.probability["step"] + self.probability["drift"]
+        return self.probability[self.best]
 
     @property
     def placebo_share(self) -> float:
@@ -99,6 +111,9 @@ def compare_accounts(
     around one. Evidence is computed by Laplace's method and averaged over w, s and the factor. Decisions of several
     agents are taken as one log.
 
+    How large a step was, if there was one, is another question: s is then as wide as the prior of the weights
+    themselves (`STEP_SD`). A learnt scale that all features share would pull the step of a single one towards zero.
+
     Parameters
     ----------
     decisions : Dataset
@@ -115,7 +130,7 @@ def compare_accounts(
         only by decisions on its own side of the event.
     prior_scale : float
         Standard deviation of the half-normal priors of the scales of the step and of the drift; that of the logarithm
-        of the factor is in proportion.
+        of the factor, and that of the size of a step, are in proportion.
     draws : int
         Draws of the step.
     random_seed : int
@@ -156,15 +171,16 @@ def compare_accounts(
     drift = np.array([evidence_of(w, 0.0) for w in SCALES]) + weight
     # No drift and drift have equal prior probabilities, and so have the two kinds of step.
     movements = dict(zip([0.0, *SCALES], [np.log(0.5), *(np.log(0.5) + weight)], strict=True))
-    own, common = [], []
+    own, common, sized = [], [], {}
     for w in track(movements, "accounts", disable=not progressbar, transient=True):
-        own += _weighed(evidence_of.own_steps(w), movements[w] + np.log(0.5))
-        common += _weighed(evidence_of.one_factor(w), movements[w] + np.log(0.5))
-    evidence = {"step": log_sum(own + common), "drift": float(logsumexp(drift)), "no change": none}
+        own.append(evidence_of.own_steps(w) + movements[w] + np.log(0.5))
+        common.append(evidence_of.one_factor(w) + movements[w] + np.log(0.5))
+        sized[w] = evidence_of(w, STEP_SD * prior_scale) + movements[w]
+    evidence = {"step": float(logsumexp(own + common)), "drift": float(logsumexp(drift)), "no change": none}
     total = logsumexp(list(evidence.values()))
-    one_factor = float(np.exp(log_sum(common) - evidence["step"]))
+    one_factor = float(np.exp(logsumexp(common) - evidence["step"]))
     to_sd = feature_sd(decisions).values / contrast_spread(inside)
-    per_contrast = draw_cells(evidence_of.space, own + common, at, draws, random_seed)
+    per_contrast = draw_steps(evidence_of.space, sized, STEP_SD * prior_scale, at, draws, random_seed)
     drawn = {name: values * to_sd for name, values in per_contrast.items()}
     names = [str(name) for name in decisions["feature"].values]
     table = _describe_steps(drawn, names, features or names, ci_prob)
@@ -210,10 +226,6 @@ def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.
     return WEIGHT_SD * np.array(starts) / contrast_spread(decisions)
 
 
-def _weighed(cells: Iterable[Cell], log_prior: float) -> list[Cell]:
-    return [cell._replace(log_joint=cell.log_joint + log_prior) for cell in cells]
-
-
 def _describe_steps(
     drawn: dict[str, np.ndarray], names: Sequence[str], features: Sequence[str], ci_prob: float
 ) -> pd.DataFrame:
@@ -242,8 +254,8 @@ def _placebo_factors(
     def factor(part: xr.Dataset, position: int) -> float:
         # Drift is per decision: a part of the log has a part of it.
         evidence_of, scale = Evidence(part, position), movement * np.sqrt(part.sizes["time"] / decisions.sizes["time"])
-        with_step = [*evidence_of.own_steps(scale), *evidence_of.one_factor(scale)]
-        return log_sum(with_step) + np.log(0.5) - evidence_of(scale, 0.0)
+        with_step = np.logaddexp(evidence_of.own_steps(scale), evidence_of.one_factor(scale))
+        return float(with_step + np.log(0.5) - evidence_of(scale, 0.0))
 
     dates = list(_placebo_dates(decisions.sizes["time"], at, placebos))
     sides = {False: decisions.isel(time=slice(0, at)), True: decisions.isel(time=slice(at, None))}

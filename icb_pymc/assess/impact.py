@@ -135,15 +135,15 @@ def impact(
     weights, is a second line.
 
     Three accounts of the decisions in both windows are compared by their evidence (`Accounts`), whatever model the
-    trace is of: a step at the event, drift without a step, and no change. The verdict on a feature is about its change
-    under the account of a step if that is best supported, otherwise about its change in the trace; it is never surer
-    than that anything changed.
+    trace is of: a step at the event, drift without a step, and no change. A step and drift that are nearly as probable
+    are not told apart ("step or drift"). The verdict on a feature is about its change under the account of a step if
+    that is best supported, otherwise about its change in the trace; it is never surer than that anything changed.
 
     Choose the events and the windows before looking at the trace. Verdicts count how many questions were asked: with n
     features and events, a change is clear if the probability of the other direction is at most 0.025 / n. Beliefs that
     move slowly a priori spread a sudden change over both windows, which makes it look smaller, not larger; the interval
-    of the change in the trace then misses its size if the windows are short. The size of the step knows the date; it is
-    pulled towards zero too, but less (`docs/identification.md` says how often these intervals are right).
+    of the change in the trace then misses its size if the windows are short. The size of the step knows the date, and
+    its interval is right as often as it says (`docs/identification.md`).
 
     Parameters
     ----------

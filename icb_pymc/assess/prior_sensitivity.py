@@ -74,7 +74,7 @@ def prior_sensitivity(
             old, new = account.draws["before"][:, column], account.draws["after"][:, column]
             rows[position, factor, name] = {
                 "account": account.best,
-                "probability": account.probability[account.best],
+                "probability": account.best_probability,
                 "before": float(old.mean()),
                 "after": float(new.mean()),
                 "change": float((new - old).mean()),

@@ -1,5 +1,6 @@
 """Sentences made from posterior draws: grades, probabilities and what they mean."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ IRRELEVANT = 0.95
 CERTAIN_CHANGE, UNCERTAIN_CHANGE = 0.05, 0.2
 # The least probability of opposite signs before and after, for "changed its sign".
 FLIPPED = 0.95
+# The least probability of a step, given that there was a step or drift, at which it is told from drift; and of drift.
+TOLD_APART = 0.75
 # From this share of the changes, or this probability, on, a change of all weights by one factor is called sharper
 # choices.
 COMMON = 0.8
@@ -93,6 +96,31 @@ def capped_grade(grade: str, no_change: float, events: int = 1) -> str:
     return grade if no_change * events <= CERTAIN_CHANGE else "probable"
 
 
+def supported_account(probability: Mapping[str, float]) -> str:
+    """The account that is best supported: "step", "drift", "no change", or "step or drift" if these are too close.
+
+    Drift can look much like a step: of two that are nearly as probable, none is claimed.
+
+    Parameters
+    ----------
+    probability : mapping
+        Of "step", "drift" and "no change".
+
+    Examples
+    --------
+    >>> supported_account({"step": 0.9, "drift": 0.1, "no change": 0.0})
+    'step'
+    >>> supported_account({"step": 0.5, "drift": 0.4, "no change": 0.1})
+    'step or drift'
+    """
+    step, drift = probability["step"], probability["drift"]
+    if probability["no change"] >= max(step, drift):
+        return "no change"
+    if max(step, drift) < TOLD_APART * (step + drift):
+        return "step or drift"
+    return "step" if step > drift else "drift"
+
+
 def describe_accounts(probability: dict[str, float], placebo: tuple[int, int] | None) -> str:
     """Which account is best supported, and where the event lies among placebo dates.
 
@@ -113,8 +141,11 @@ def describe_accounts(probability: dict[str, float], placebo: tuple[int, int] | 
     best, *others = sorted(probability, key=lambda name: -probability[name])
     rest = ", ".join(f"{words[name]} {format_probability(probability[name])}" for name in others)
     line = f"Best supported: {words[best]} (probability {format_probability(probability[best])}; {rest})."
-    if best == "drift":
+    account = supported_account(probability)
+    if account == "drift":
         line += " What changed did so gradually, and not by the event."
+    if account == "step or drift":
+        line += " A step and drift are too close to tell whether what changed did so by the event."
     if placebo is None:
         return line
     as_good, dates = placebo
@@ -147,8 +178,9 @@ def describe_impact(
 ) -> str:
     """The changes around one event: a sentence on each feature that changed, and a table of all.
 
-    If the best supported account is a step, sentences are about its size; if it is drift, they say so. If all choices
-    became sharper, no weight counts more than another did, and that is said instead.
+    If the best supported account is a step, sentences are about its size; if it is drift, they say so; if the two
+    cannot be told apart, they are about the change from one window to the other. If all choices became sharper, no
+    weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
     describe = {"step": describe_step, "drift": describe_drift}.get(account or "", describe_change)

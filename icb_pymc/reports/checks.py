@@ -185,7 +185,7 @@ def _sensitivity(findings: Findings, names: Names) -> Check:
         for factor, account in accounts.items():
             under = pd.DataFrame(part.xs(factor, level="factor"))
             chance = float(under["probability"].iloc[0])
-            words = {"step": "a step", "drift": "drift"}.get(str(account), str(account))
+            words = {"step": "a step", "step or drift": "a step or drift"}.get(str(account), str(account))
             changes = [say.say_signed(float(under["change"][feature])) for feature in claimed[:3]]
             rows.append([f"{event}, × {factor:g}", f"{words} ({chance:.0%})", ", ".join(changes) or "none claimed"])
     opening = "With priors that allow for changes half and twice as large, "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from icb_pymc.assess.wording import format_probability, is_all_sharper
+from icb_pymc.assess.wording import format_probability, is_all_sharper, supported_account
 
 GRADES = {
     "clear": "Clear",
@@ -31,8 +31,8 @@ MOST_NAMED = 3
 LITTLE = 1 / 3
 # Probability of no change below which it is said that something changed.
 SOMETHING = 0.05
-# Probability of a step or of drift from which it is said without "probably", and below which it is not said.
-DECIDED, UNDECIDED = 0.95, 0.75
+# Probability of a step or of drift from which it is said without "probably".
+DECIDED = 0.95
 
 
 def say_moment(moment: Any) -> str:
@@ -251,7 +251,7 @@ def headline(
 
 def _opening(event: str, accounts: Mapping[str, float] | None) -> str:
     """What a change is said to have to do with the event: it came after it, unless it came gradually."""
-    if accounts is not None and accounts["drift"] >= UNDECIDED:
+    if accounts is not None and supported_account(accounts) == "drift":
         return f"Gradually, not at once at {event}"
     return f"After {event}"
 
@@ -305,7 +305,7 @@ def say_timing(accounts: Mapping[str, float] | None, claimed: bool) -> str:
     if not claimed:
         start = "A step at the event" if best == "step" else "Gradual drift"
         return f"{start} has a probability of {chance[best]} ({others})."
-    if accounts[best] < UNDECIDED:
+    if supported_account(accounts) == "step or drift":
         drift = "a step at the event" if best == "step" else "drift"
         return (
             f"Whether it came suddenly or gradually is not clear: {drift} has a probability of {chance[best]} "

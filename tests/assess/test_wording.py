@@ -12,6 +12,7 @@ from icb_pymc.assess.wording import (
     format_probability,
     grade_of,
     probability_of_direction,
+    supported_account,
 )
 
 
@@ -77,7 +78,23 @@ def test_where_drift_is_best_supported_nothing_is_said_to_have_happened_at_the_e
     text = describe_impact("a placebo", (40, 36), pd.DataFrame([row], index=["hold"]), overall, 0.94, None, "drift")
     assert "- hold: the weight drifted down, from +0.42 to -0.16" in text
     accounts = describe_accounts({"step": 0.29, "drift": 0.7, "no change": 0.01}, None)
+    assert accounts.endswith("A step and drift are too close to tell whether what changed did so by the event.")
+    accounts = describe_accounts({"step": 0.19, "drift": 0.8, "no change": 0.01}, None)
     assert accounts.endswith("What changed did so gradually, and not by the event.")
+
+
+@pytest.mark.parametrize(
+    ("step", "drift", "account"),
+    [
+        (0.5, 0.4, "step or drift"),
+        (0.4, 0.5, "step or drift"),
+        (0.6, 0.1, "step"),
+        (0.1, 0.6, "drift"),
+        (0.3, 0.3, "no change"),
+    ],
+)
+def test_a_step_is_claimed_only_where_it_is_told_from_drift(step, drift, account):
+    assert supported_account({"step": step, "drift": drift, "no change": 1 - step - drift}) == account
 
 
 def test_a_change_of_sign_is_said_only_if_both_signs_are_known():
