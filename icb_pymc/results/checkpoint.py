@@ -19,6 +19,8 @@ from icb_pymc.io.array_trees import read_tree, write_tree
 from icb_pymc.io.files import replacing
 
 DESCRIPTION, LOCK = "checkpoint.json", ".lock"
+# Processes of the chains have the lock too, and end a moment after the one that was killed.
+SECONDS_TO_END = 5.0
 # Files that a checkpoint consists of, those that a killed process left half-written included.
 OWN_FILES = (DESCRIPTION, LOCK, "chain-*.npz", ".chain-*.npz", ".checkpoint-*.json")
 
@@ -75,7 +77,7 @@ class Checkpoint:
             raise InputError(f"{self.folder} is not empty and not a checkpoint; give another folder.")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.folder / LOCK, timeout=0)
+            lock = FileLock(self.folder / LOCK, timeout=SECONDS_TO_END)
             lock.acquire()
         except Timeout:
             raise InputError(f"{self.folder} is in use by another fit; wait for it, or give another folder.") from None
