@@ -48,7 +48,7 @@ def test_a_block_without_its_state_does_not_count_and_is_written_again(tmp_path)
         keep(checkpoint, 3, 5)
         # As after a kill between the block and the state.
         (tmp_path / "kept" / "chain-0-state.npz").write_bytes(state)
-        (tmp_path / "kept" / ".chain-0-state-half.npz").write_bytes(b"PK")
+        (tmp_path / "kept" / ".chain-0-state-unfinished-half.npz").write_bytes(b"PK")
     with checkpoint.open():
         assert not list((tmp_path / "kept").glob(".chain*"))
         assert len(checkpoint.stats(0)) == 3
