@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icb_pymc.errors import InputError
-from icb_pymc.io.files import check_target, is_file, replacing
+from icb_pymc.io.files import check_target, is_file, remove_abandoned, replacing
 from icb_pymc.io.plain_json import as_json_text
 from icb_pymc.io.text import for_json, for_terminal
 
@@ -286,6 +286,7 @@ def check_output(path: str, *suffixes: str) -> None:
     if Path(path).suffix not in suffixes:
         raise InputError(f"{path}: the output must end in {' or '.join(suffixes)}.")
     check_target(path)
+    remove_abandoned(Path(path).parent, Path(path).name)
 
 
 def write_picture(draw: Callable[[], Any], path: str | Path) -> None:

@@ -1,5 +1,6 @@
 """Files are written under a temporary name and then renamed, so that no file is ever half-written."""
 
+import glob
 import os
 import stat
 import tempfile
@@ -8,6 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from icb_pymc.errors import InputError
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:
+    # Windows: what a killed process leaves behind stays there.
+    flock = None  # type: ignore[assignment]
+
+# Part of a temporary name, which no one else gives.
+UNFINISHED = "-unfinished-"
 
 
 @contextmanager
@@ -22,11 +32,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     check_target(target)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+        prefix = f".{target.stem}{UNFINISHED}"
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}.") from error
-    os.close(handle)
-    temporary = Path(name)
+    temporary, is_locked = Path(name), _lock(handle)
+    if not is_locked:
+        # Windows does not rename open files.
+        os.close(handle)
     try:
         yield temporary
         # Flush to the disk before the old file is replaced: only then does a full disk raise an error.
@@ -41,7 +54,42 @@ def replacing(path: str | Path) -> Iterator[Path]:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise InputError(f"{target} cannot be written, and an existing file was not changed: {reason}.") from error
     finally:
+        if is_locked:
+            os.close(handle)
         temporary.unlink(missing_ok=True)
+
+
+def remove_abandoned(folder: Path, name: str | None = None) -> None:
+    """Remove what killed processes have left half-written in a folder; a file that is being written has a lock.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str, optional
+        Of the file that they were writing; by default any.
+    """
+    stem, suffix = ("*", "") if name is None else (glob.escape(Path(name).stem), glob.escape(Path(name).suffix))
+    for path in folder.glob(f".{stem}{UNFINISHED}*{suffix}") if flock is not None else ():
+        try:
+            # An empty file may be a new one, which is about to be locked.
+            if path.stat().st_size:
+                with path.open("rb") as file:
+                    if _lock(file.fileno()):
+                        path.unlink()
+        except OSError:
+            # Another process removes it, or it belongs to another user.
+            continue
+
+
+def _lock(handle: int) -> bool:
+    """Whether this process alone now holds the lock of an open file."""
+    if flock is None:
+        return False
+    try:
+        flock(handle, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def check_target(path: str | Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import get_context, parent_process
+from multiprocessing.util import register_after_fork
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -107,9 +108,29 @@ def _environment_variables(values: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def no_orphans() -> Iterator[None]:
+    """Processes that multiprocessing forks within the context end when this one is killed.
+
+    Those of PyMC's chains would wait forever: each of them has a copy of the end of the pipe that it waits for.
+    """
+    guard = _Guard()
+    # Kept as long as the guard exists.
+    register_after_fork(guard, lambda _: _watch_parent())
+    yield
+
+
+class _Guard:
+    """Nothing but its existence."""
+
+
 def _end_with_parent() -> None:
     """Exit at once when interrupted (PyMC would return the draws so far), and when the parent process is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _watch_parent()
+
+
+def _watch_parent() -> None:
     parent = parent_process()
 
     def watch() -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from icb_pymc.errors import InputError
-from icb_pymc.io.files import replacing
+from icb_pymc.io.files import remove_abandoned, replacing
 from icb_pymc.reproduce.unit import Unit
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.traces import read_attributes, read_trace
@@ -19,6 +19,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{self.folder} cannot be created: {error.strerror}.") from error
+        remove_abandoned(self.folder)
 
     def path(self, unit: Unit) -> Path:
         """The file of the run, whether it exists or not."""

@@ -16,11 +16,13 @@ from filelock import FileLock, Timeout
 
 from icb_pymc.errors import InputError
 from icb_pymc.io.array_trees import read_tree, write_tree
-from icb_pymc.io.files import replacing
+from icb_pymc.io.files import UNFINISHED, replacing
 
 DESCRIPTION, LOCK = "checkpoint.json", ".lock"
+# Processes of the chains have the lock too, and end a moment after the one that was killed.
+SECONDS_TO_END = 5.0
 # Files that a checkpoint consists of, those that a killed process left half-written included.
-OWN_FILES = (DESCRIPTION, LOCK, "chain-*.npz", ".chain-*.npz", ".checkpoint-*.json")
+OWN_FILES = (DESCRIPTION, LOCK, "chain-*.npz", f".*{UNFINISHED}*")
 
 
 class ChainState(NamedTuple):
@@ -70,24 +72,25 @@ class Checkpoint:
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"{self.folder} is a file; give the name of a folder for the checkpoint.")
-        is_new = not (self.folder / DESCRIPTION).is_file()
-        if is_new and any(self.folder.glob("[!.]*")):
+        if not (self.folder / DESCRIPTION).is_file() and any(self.folder.glob("[!.]*")):
             raise InputError(f"{self.folder} is not empty and not a checkpoint; give another folder.")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.folder / LOCK, timeout=0)
+            lock = FileLock(self.folder / LOCK, timeout=SECONDS_TO_END)
             lock.acquire()
         except Timeout:
             raise InputError(f"{self.folder} is in use by another fit; wait for it, or give another folder.") from None
         except OSError as error:
             raise InputError(f"{self.folder} cannot be written: {error.strerror}.") from error
         try:
-            if is_new:
+            if not (self.folder / LOCK).is_file():
+                raise InputError(f"another fit, which has just ended, used {self.folder}; give the command again.")
+            if not (self.folder / DESCRIPTION).is_file():
                 with replacing(self.folder / DESCRIPTION) as temporary:
                     temporary.write_text(json.dumps(self.description, indent=1), encoding="utf-8", newline="\n")
             else:
                 self._check_same(self._recorded())
-            for unfinished in self.folder.glob(".chain-*.npz"):
+            for unfinished in self.folder.glob(f".*{UNFINISHED}*"):
                 unfinished.unlink(missing_ok=True)
             yield
         finally:

@@ -17,7 +17,7 @@ import xarray as xr
 from filelock import FileLock, Timeout
 
 from icb_pymc.errors import InputError
-from icb_pymc.io.files import replacing
+from icb_pymc.io.files import UNFINISHED, replacing
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.traces import read_attributes, read_trace, read_trace_as_tree
 
@@ -222,8 +222,8 @@ def open_for_writing(fits: Fits) -> Iterator[Fits]:
     try:
         if is_store(folder):
             _check_same(read_fits(folder), fits)
-        # What a process that was killed left half-written.
-        for unfinished in folder.glob(".*.nc"):
+        # Before the first write: what a process that was killed left half-written.
+        for unfinished in folder.glob(f".*{UNFINISHED}*"):
             unfinished.unlink(missing_ok=True)
         fits.write_index()
         try:

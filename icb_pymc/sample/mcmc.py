@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+from pymc.sampling.parallel import ParallelSamplingError
 
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.errors import InputError
 from icb_pymc.io.machine import check_memory, usable_cores
+from icb_pymc.io.workers import no_orphans
 from icb_pymc.results.checkpoint import Checkpoint
 from icb_pymc.results.inference_data import from_groups, group
 from icb_pymc.sample.kept_draws import KeptDraws
@@ -83,17 +85,18 @@ def sample_posterior(
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)
         else:
-            sampled = pm.sample(
-                **options,
-                random_seed=seed,
-                step=chosen,
-                var_names=names,
-                trace=RecordedDraws(model, names),
-                initvals=initial,
-                progressbar=progressbar,
-                # PyMC's checks go through the components one by one, which takes longer than the sampling.
-                compute_convergence_checks=False,
-            )
+            with no_orphans():
+                sampled = pm.sample(
+                    **options,
+                    random_seed=seed,
+                    step=chosen,
+                    var_names=names,
+                    trace=RecordedDraws(model, names),
+                    initvals=initial,
+                    progressbar=progressbar,
+                    # PyMC's checks go through the components one by one, which takes longer than the sampling.
+                    compute_convergence_checks=False,
+                )
     groups = {name: group(sampled, name) for name in ("posterior", "sample_stats")}
     if checkpoint is not None and held is not None:
         groups["posterior"] = with_kept_draws(groups["posterior"], checkpoint, held)
@@ -112,7 +115,7 @@ def sample_posterior(
 
 @contextmanager
 def _explained(model: pm.Model) -> Iterator[None]:
-    """Errors of PyMC that come from the model or from an interrupt, in the words of their cause."""
+    """Errors of PyMC that come from the model, an interrupt or a lost process, in the words of their cause."""
     try:
         yield
     except pm.exceptions.SamplingError as error:
@@ -127,6 +130,14 @@ def _explained(model: pm.Model) -> Iterator[None]:
         if any(words in str(error) for words in NO_DRAWS):
             raise KeyboardInterrupt from None
         raise
+    except ParallelSamplingError as error:
+        if isinstance(error.__cause__, InputError):
+            raise error.__cause__ from None
+        raise
+    except (EOFError, ConnectionError) as error:
+        raise InputError(
+            "the process of a chain was killed, or ran out of memory: give fewer cores, or keep fewer times."
+        ) from error
 
 
 def _sample_by_nutpie(

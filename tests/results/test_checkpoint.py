@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from icb_pymc import InputError
+from icb_pymc.results import checkpoint as checkpoint_module
 from icb_pymc.results.checkpoint import ChainState, Checkpoint, remove_checkpoint
 
 DESCRIPTION = {"model": "nb_icb", "seed": 3}
@@ -47,7 +48,7 @@ def test_a_block_without_its_state_does_not_count_and_is_written_again(tmp_path)
         keep(checkpoint, 3, 5)
         # As after a kill between the block and the state.
         (tmp_path / "kept" / "chain-0-state.npz").write_bytes(state)
-        (tmp_path / "kept" / ".chain-0-state-half.npz").write_bytes(b"PK")
+        (tmp_path / "kept" / ".chain-0-state-unfinished-half.npz").write_bytes(b"PK")
     with checkpoint.open():
         assert not list((tmp_path / "kept").glob(".chain*"))
         assert len(checkpoint.stats(0)) == 3
@@ -70,7 +71,8 @@ def test_the_checkpoint_of_another_fit_is_refused_in_a_sentence(tmp_path, change
         pass
 
 
-def test_two_fits_do_not_use_one_folder_at_a_time(tmp_path):
+def test_two_fits_do_not_use_one_folder_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_module, "SECONDS_TO_END", 0.1)
     first, second = Checkpoint(tmp_path, DESCRIPTION), Checkpoint(tmp_path, DESCRIPTION)
     with first.open(), pytest.raises(InputError, match="in use by another fit"), second.open():
         pass

@@ -52,10 +52,10 @@ def log(tmp_path_factory):
 @pytest.mark.parametrize(
     ("model", "options"),
     [
-        ("nb_icb", ["--draws", "4000", "--learn", "alpha", "--cores", "2", "--chains", "3"]),
-        ("nb_icb", ["--draws", "4000", "--learn", "alpha", "--cores", "1", "--chains", "2"]),
-        ("b_icb", ["--draws", "1000", "--kernel", "gibbs", "--learn", "alpha", "--cores", "2", "--chains", "2"]),
-        ("shrinkage_nb_icb", ["--draws", "1000", "--cores", "2", "--chains", "2"]),
+        ("nb_icb", ["--draws", "1500", "--learn", "alpha", "--cores", "2", "--chains", "3"]),
+        ("nb_icb", ["--draws", "1500", "--learn", "alpha", "--cores", "1", "--chains", "2"]),
+        ("b_icb", ["--draws", "500", "--kernel", "gibbs", "--learn", "alpha", "--cores", "2", "--chains", "2"]),
+        ("shrinkage_nb_icb", ["--draws", "600", "--cores", "2", "--chains", "2"]),
         ("nb_icb", ["--draws", "300", "--kernel", "nuts", "--cores", "2", "--chains", "2"]),
     ],
     ids=["engine, two cores", "engine, one core", "alternating steps", "scales and engine", "NUTS"],
@@ -67,9 +67,10 @@ def test_kill_9_loses_less_than_a_block_and_the_same_command_ends_with_the_same_
     command += ["--checkpoint", str(folder), "-o", str(traces[1])]
     blocks = 0
     for wanted in (3, 6):
-        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with (tmp_path / "said.txt").open("w") as said:
+            running = subprocess.Popen(command, stdout=said, stderr=said)
         while (blocks := len(list(folder.glob("chain-*-from-*.npz")))) < wanted:
-            assert running.poll() is None, "it ended before it could be killed"
+            assert running.poll() is None, (tmp_path / "said.txt").read_text()
             time.sleep(0.02)
         workers = children(running.pid)
         running.send_signal(signal.SIGKILL)
@@ -83,7 +84,7 @@ def test_kill_9_loses_less_than_a_block_and_the_same_command_ends_with_the_same_
     subprocess.run(command, check=True, capture_output=True)
     assert not folder.exists()
     assert digest(read_trace(traces[1])) == digest(read_trace(traces[0]))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["resumed.nc", "whole.nc"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["resumed.nc", "said.txt", "whole.nc"]
 
 
 @pytest.mark.parametrize("model", ["nb_icb", "b_icb"])
