@@ -133,6 +133,10 @@ def run(options: argparse.Namespace) -> int:
     from icb_pymc.io.late_modules import import_pymc
 
     import_pymc()
+    import pytensor
+
+    # By default PyTensor notes of every operation which lines made it, a tenth of the time without the draws.
+    pytensor.config.traceback__limit = 0
     from icb_pymc.catalogue.lookup import check_names, find, settings
 
     check_each(options)

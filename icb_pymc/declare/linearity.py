@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 from pymc.pytensorf import compile as compile_graph
 from pytensor.tensor.variable import TensorVariable
@@ -72,6 +73,8 @@ def _acts_on(initial: Belief, act_on: ActOn, expected: ActOn) -> bool:
     return _are_equal([(act_on(belief, noise), expected(belief, noise))], [mean, noise], [(features,)] * 2)
 
 
+# Without a compiler, which would take longer than these few evaluations.
+@pytensor.config.change_flags(cxx="")
 def _are_equal(
     pairs: Sequence[tuple[TensorVariable, TensorVariable]],
     inputs: list[TensorVariable],
@@ -79,7 +82,6 @@ def _are_equal(
 ) -> bool:
     """Whether the graphs of each pair have equal values, for inputs of several scales and draws of the unknowns."""
     graphs = [side for pair in pairs for side in pair]
-    # A Python linker: compiling code would take longer than these few evaluations.
     evaluate = compile_graph(inputs, graphs, mode="FAST_COMPILE", random_seed=0, on_unused_input="ignore")
     rng = np.random.default_rng(0)
     for scale in SCALES:

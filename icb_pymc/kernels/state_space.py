@@ -102,6 +102,19 @@ def apply_transition(space: StateSpace, t: int, outer: Floats, inner: Floats, st
             state[i] += outer[f, j, i] * scratch[j]
 
 
+@numba.njit(cache=True, nogil=True)
+def has_diagonal_moves(move_root: Floats) -> bool:
+    """Whether each component of the state moves by itself, and always as far: then a move takes d steps, not d^2."""
+    times, rank, d = move_root.shape
+    if times > 1 or rank != d:
+        return False
+    for i in range(d):
+        for j in range(d):
+            if i != j and move_root[0, i, j] != 0.0:
+                return False
+    return True
+
+
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def path_from_noise(space: StateSpace, noise: Noise, means: float, states: Floats, contrasts: Floats) -> None:
     """Compute the path that `noise` determines: ``contrasts`` u (N,) and, unless it is empty, ``states`` (T, d).
@@ -111,6 +124,7 @@ def path_from_noise(space: StateSpace, noise: Noise, means: float, states: Float
     """
     T, d = space.first.size - 1, space.start_root.shape[0]
     state, scratch = np.zeros(d), np.empty(space.left.shape[1])
+    is_diagonal = has_diagonal_moves(space.move_root)
     for i in range(d):
         state[i] = means * space.start_mean[i]
         for j in range(space.start_root.shape[1]):
@@ -129,10 +143,14 @@ def path_from_noise(space: StateSpace, noise: Noise, means: float, states: Float
         if t < T - 1:
             apply_transition(space, t, space.left, space.right, state, scratch)
             c, s, g = time_index(t, space.drift), time_index(t, space.move_scale), time_index(t, space.move_root)
-            for j in range(space.move_root.shape[1]):
-                size = space.move_scale[s] * noise.move[t, j]
+            if is_diagonal:
                 for i in range(d):
-                    state[i] += size * space.move_root[g, j, i]
+                    state[i] += space.move_scale[s] * noise.move[t, i] * space.move_root[0, i, i]
+            else:
+                for j in range(space.move_root.shape[1]):
+                    size = space.move_scale[s] * noise.move[t, j]
+                    for i in range(d):
+                        state[i] += size * space.move_root[g, j, i]
             for i in range(d):
                 state[i] += means * space.drift[c, i]
 
@@ -142,14 +160,19 @@ def path_adjoint(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
     """The adjoint of `path_from_noise` without means: noise = (∂u/∂noise)' multipliers, for multipliers (N,)."""
     T, d = len(space.first) - 1, space.start_root.shape[0]
     adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
+    is_diagonal = has_diagonal_moves(space.move_root)
     for t in range(T - 1, -1, -1):
         if t < T - 1:
             s, g = time_index(t, space.move_scale), time_index(t, space.move_root)
-            for j in range(space.move_root.shape[1]):
-                value = 0.0
+            if is_diagonal:
                 for i in range(d):
-                    value += space.move_root[g, j, i] * adjoint[i]
-                noise.move[t, j] = space.move_scale[s] * value
+                    noise.move[t, i] = space.move_scale[s] * space.move_root[0, i, i] * adjoint[i]
+            else:
+                for j in range(space.move_root.shape[1]):
+                    value = 0.0
+                    for i in range(d):
+                        value += space.move_root[g, j, i] * adjoint[i]
+                    noise.move[t, j] = space.move_scale[s] * value
             apply_transition(space, t, space.right, space.left, adjoint, scratch)
         for j in range(space.sampling_loading.shape[1]):
             noise.sampling[t, j] = 0.0

@@ -5,11 +5,13 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 import pytensor
+from pytensor.graph.rewriting.basic import OpToRewriterTracker
 
 from icb_pymc.errors import InputError, InputWarning
 from icb_pymc.results.inference_data import InferenceData
@@ -20,6 +22,11 @@ from icb_pymc.sample.quiet import quiet_pymc
 _fit_lock = Lock()
 # Between two searches for garbage, of which building graphs makes hardly any.
 NEW_OBJECTS = 100_000
+
+
+# After so many fits what PyTensor remembers of their graphs is forgotten, which takes as long as one of them.
+FITS_REMEMBERED = 50
+_fits = count(1)
 
 
 class FitOutcome(NamedTuple):
@@ -34,6 +41,8 @@ def outcome_of(make: Callable[[], InferenceData]) -> FitOutcome:
     gc.set_threshold(NEW_OBJECTS)
     # Where in our code each node of a graph was made is for developers; it takes a twentieth of a short fit.
     with _fit_lock, pytensor.config.change_flags(traceback__limit=0):
+        if next(_fits) % FITS_REMEMBERED == 0:
+            forget_graphs()
         try:
             return FitOutcome(trace_bytes(make()))
         except InputError as error:
@@ -41,6 +50,18 @@ def outcome_of(make: Callable[[], InferenceData]) -> FitOutcome:
         except Exception as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             return FitOutcome(None, f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})")
+
+
+def forget_graphs() -> None:
+    """Let go of the graphs of earlier models, half a megabyte each.
+
+    PyTensor remembers for ever which rewrites apply to an operation, and with the operations of a model, such as its
+    random variables, all that these were made from.
+    """
+    for known in gc.get_objects():
+        if type(known) is OpToRewriterTracker:
+            known.get_trackers.cache_clear()
+    gc.collect()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Where `pm.sample` records draws: in memory, as by default, but with variables that numpy computes."""
 
+import numpy as np
 import pymc as pm
 from pymc.backends.ndarray import NDArray
 
@@ -19,9 +20,10 @@ class RecordedDraws(NDArray):
     def __init__(self, model: pm.Model, names: list[str]) -> None:
         variables = model.replace_rvs_by_values([rv for rv in model.unobserved_RVs if rv.name in names])
         evaluate = numpy_function(model.value_vars, variables)
-        first = dict(
-            zip((variable.name for variable in variables), evaluate(*model.initial_point().values()), strict=True)
-        )
+        # Any values tell what is to be recorded; those of an initial point may take a compiler to find.
+        shapes = model.eval_rv_shapes()
+        values = evaluate(*(np.ones(shapes[value.name], value.dtype) for value in model.value_vars))
+        first = {variable.name: value for variable, value in zip(variables, values, strict=True)}
         super().__init__(
             model=model,
             vars=variables,
