@@ -69,6 +69,17 @@ def test_laplace_evidence_is_near_the_integral():
     )
 
 
+@pytest.mark.parametrize("start", [-40.0, 40.0])
+def test_the_mode_is_found_from_where_a_whole_newton_step_would_overshoot(start):
+    """Far from the mode the likelihood is almost linear, so that its curvature says nothing about where it ends."""
+    contrasts = contrasts_of(40, 3, 1)
+    mean, precision = np.array([0.3]), np.array([[0.01]])
+    near, far = mean.copy(), np.array([start])
+    expected = laplace_evidence(contrasts, 0, 40, mean, precision, near)
+    assert laplace_evidence(contrasts, 0, 40, mean, precision, far) == pytest.approx(expected, abs=1e-9)
+    np.testing.assert_allclose(far, near, atol=1e-6)
+
+
 def test_the_mode_is_found_for_perfectly_separated_choices():
     contrasts = contrasts_of(60, 2, 2, alpha=500.0)
     gradient = np.empty(2)

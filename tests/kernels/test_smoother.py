@@ -44,6 +44,16 @@ def test_contrasts_may_have_a_singular_covariance(kind):
     np.testing.assert_allclose((matrix @ matrix.T + noise) @ out, values, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e45, 1e60])
+def test_the_log_determinant_of_variances_whose_product_leaves_the_range_of_a_double_is_right(scale):
+    space = random_space("one decision")
+    space = space._replace(state_loading=scale * space.state_loading, sampling_loading=scale * space.sampling_loading)
+    gains, noise, _ = problem(space)
+    _, matrix = prior(space)
+    expected = np.linalg.slogdet((matrix / scale) @ (matrix / scale).T + noise / scale**2)[1]
+    assert gains.log_determinant == pytest.approx(expected + 2 * len(noise) * np.log(scale), rel=1e-12)
+
+
 def test_identical_candidates_in_one_decision_are_handled():
     space = random_space("identity")
     state_loading, sampling_loading = space.state_loading.copy(), space.sampling_loading.copy()
