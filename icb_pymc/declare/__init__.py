@@ -11,7 +11,7 @@
 - `session_jumps`: a walk that may jump between sessions.
 - `folds`, `priors`, `change_points`: preferences that are constant within segments.
 - `pairwise_ranking`: the likelihood of T-REX.
-- `graph`, `scan_over_time`: read a PyMC graph; loop over decisions.
+- `graph`, `scan_over_time`, `shapes`: read a PyMC graph; loop over decisions; shapes of our ops.
 """
 
 from icb_pymc.declare.agents import of_each_agent
