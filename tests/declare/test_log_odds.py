@@ -109,7 +109,7 @@ def test_without_information_many_scales_keep_their_prior():
         (step,) = engine_step(model, with_rho=False)
     step.rng = np.random.default_rng(4)
     point, path = model.initial_point(), []
-    for i in range(12_000):
+    for i in range(8_000):
         if i == 2000:
             step.stop_tuning()
         point, _ = step.step(point)
