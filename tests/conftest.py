@@ -1,11 +1,32 @@
 """Data and fits shared by the tests, so that nothing is simulated or fitted twice."""
 
+import gc
+import sys
+
 import numpy as np
 import pymc  # noqa: F401  (its progress bar keeps the stderr it is imported with: not that of one captured test)
+import pytensor
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
 from helpers.settings import NB_ICB
+
+# Each variable of a graph notes the lines that made it, which is a fifth of the time that a small model takes.
+pytensor.config.traceback__limit = 0
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: each search for garbage would go through it again, which is another fifth."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left_open():
+    """Pyplot keeps each figure that a test has made until it is closed."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@
 - `session_jumps`: a walk that may jump between sessions.
 - `folds`, `priors`, `change_points`: preferences that are constant within segments.
 - `pairwise_ranking`: the likelihood of T-REX.
-- `graph`, `numpy_functions`, `scan_over_time`: read a PyMC graph; evaluate one; loop over decisions.
+- `graph`, `numpy_functions`, `scan_over_time`, `shapes`: read a PyMC graph; evaluate one; loop over decisions; shapes of
+  our ops.
 """
 
 from icb_pymc.declare.agents import of_each_agent

@@ -15,6 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.priors import is_zero
 from icb_pymc.declare.scan_over_time import scan_over_time
+from icb_pymc.declare.shapes import axes_of_inputs, broadcast
 
 
 class GaussianBelief(NamedTuple):
@@ -245,6 +246,10 @@ def run_updates(
 class BayesianLearning(OpFromGraph):
     """The graph of `bayesian_learning` as one op, so that steps recognise beliefs that follow equation 1."""
 
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        mean, root, context, *_ = shapes
+        return [(context[0], *mean), (context[0], *root)]
+
 
 def bayesian_learning(
     initial: GaussianBelief, chosen_context: TensorVariable, reward: TensorVariable, sigma: Any
@@ -258,6 +263,10 @@ def bayesian_learning(
 
 class PredictionErrorLearning(OpFromGraph):
     """The graph of `prediction_error_learning` as one op, so that steps recognise beliefs linear in rewards."""
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        start, _, context, _ = shapes
+        return [(context[0], *start)]
 
 
 def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, reward: Any) -> TensorVariable:
@@ -334,6 +343,12 @@ class BeliefSampleRV(SymbolicRandomVariable):
         sample = mean + (root * noise[..., None, :]).sum(axis=-1)
         inputs = [rng, size, mean, root]
         return cls(inputs=inputs, outputs=[next_rng, sample])(*inputs)
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        if not rv_size_is_none(node.inputs[1]):
+            return super().infer_shape(fgraph, node, shapes)
+        _, _, mean, root = axes_of_inputs(self, shapes)
+        return [None, broadcast(mean, root[:-1])]
 
 
 class BeliefSample(Continuous):

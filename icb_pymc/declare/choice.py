@@ -12,9 +12,15 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from icb_pymc.declare.shapes import axes_of_inputs, broadcast
+
 
 class LinearUtility(OpFromGraph):
     """The graph of alpha <rho, x[a]> + bonus[a] as one op, so that steps recognise a utility that is linear in rho."""
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        rho, context, *others = axes_of_inputs(self, shapes)
+        return [broadcast(context[:-1], [*rho[:-1], context[-2]], *others)]
 
 
 def linear_utility(rho: Any, context: Any, alpha: Any = 1.0, bonus: Any = None) -> TensorVariable:
@@ -68,6 +74,12 @@ class SoftmaxChoiceRV(SymbolicRandomVariable):
         chosen = pt.argmax(masked + noise, axis=-1)
         inputs = [rng, size, utility, available]
         return cls(inputs=inputs, outputs=[next_rng, chosen])(*inputs)
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        if not rv_size_is_none(node.inputs[1]):
+            return super().infer_shape(fgraph, node, shapes)
+        _, _, utility, available = axes_of_inputs(self, shapes)
+        return [None, broadcast(utility[:-1], available[:-1])]
 
 
 class SoftmaxChoice(Discrete):

@@ -12,6 +12,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.schema import IS_REWARD_OBSERVED, OBSERVED_REWARD
+from icb_pymc.declare.shapes import axes_of_inputs, broadcast
 
 
 class LinearRewardRV(SymbolicRandomVariable):
@@ -31,6 +32,12 @@ class LinearRewardRV(SymbolicRandomVariable):
         next_rng, rng = noise.owner.outputs[0], noise.owner.inputs[0]
         inputs = [rng, size, *parameters]
         return cls(inputs=inputs, outputs=[next_rng, mean + parameters[2] * noise])(*inputs)
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        if not rv_size_is_none(node.inputs[1]):
+            return super().infer_shape(fgraph, node, shapes)
+        _, _, rho_env, context, sigma = axes_of_inputs(self, shapes)
+        return [None, broadcast(rho_env[:-1], context[:-1], sigma)]
 
 
 class LinearReward(Continuous):

@@ -54,22 +54,23 @@ def test_scores_are_those_of_the_exact_posterior_without_the_fold(method, blocks
 
 def test_the_numbers_are_the_same_for_any_number_of_cores_and_differ_by_seed():
     decisions = log_of()
-    one, two = (k_fold("nb_icb", decisions, STILL, folds=4, random_seed=1, cores=cores) for cores in (1, 2))
+    one, two = (k_fold("nb_icb", decisions, STILL, folds=2, random_seed=1, cores=cores) for cores in (1, 2))
     np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(one["fold"], k_fold("nb_icb", decisions, STILL, folds=4, cores=1)["fold"])
+    np.testing.assert_array_equal(one["fold"], folds_of(decisions, 2, False, 1))
+    assert not np.array_equal(one["fold"], folds_of(decisions, 2, False, 0))
 
 
 def test_missed_decisions_are_in_no_fold_and_what_was_seen_is_not_told_to_the_fit():
     missed = np.arange(60) % 10 == 3
     decisions = with_missed(log_of(), missed)
-    fold = folds_of(decisions, 5, False, 0)
+    fold = folds_of(decisions, 3, False, 0)
     assert (fold[missed] == -1).all()
-    scores = k_fold("nb_icb", decisions, STILL, folds=5, cores=1)
+    scores = k_fold("nb_icb", decisions, STILL, folds=3, cores=1)
     np.testing.assert_array_equal(scores.values[missed], 0.0)
     # Other choices in a fold do not change what is predicted for it; those outside do.
     fold = scores["fold"].values
     inside = decisions.assign(chosen=decisions["chosen"].where(fold != 0, 0))
-    again = k_fold("nb_icb", inside, STILL, folds=5, cores=1)
+    again = k_fold("nb_icb", inside, STILL, folds=3, cores=1)
     same = (fold == 0) & (decisions["chosen"].values == 0)
     np.testing.assert_allclose(again.values[same], scores.values[same])
     assert not np.allclose(again.values[fold == 1], scores.values[fold == 1])
@@ -88,7 +89,7 @@ def traces():
 
 
 def test_a_walk_predicts_weights_that_change_better_than_one_that_stands_still(traces):
-    table = compare_folds(traces, folds=5, cores=1)
+    table = compare_folds(traces, folds=3, cores=1)
     assert table.index.tolist() == ["moving", "still"]
     assert table.loc["still", "elpd_diff"] > 2 * table.loc["still", "dse"] > 0
     np.testing.assert_allclose(table["elpd"], 120 * table["per_choice"])
@@ -98,11 +99,11 @@ def test_the_command_prints_the_table_and_refuses_what_it_cannot_do(traces, tmp_
     paths = [str(tmp_path / f"{name}.nc") for name in traces]
     for path, trace in zip(paths, traces.values(), strict=True):
         write_trace(trace, path)
-    assert main(["compare", *paths, "--folds", "3", "--blocks", "--cores", "1", "--json"]) == 0
+    assert main(["compare", *paths, "--folds", "2", "--blocks", "--cores", "1", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["score"] == "k_fold"
-    assert main(["compare", *paths, "--folds", "3", "--cores", "1"]) == 0
-    assert "choices at random, left out in 3 parts" in capsys.readouterr().out
+    assert main(["compare", *paths, "--folds", "2", "--cores", "1"]) == 0
+    assert "choices at random, left out in 2 parts" in capsys.readouterr().out
     for options, sentence in (
         (["--blocks"], "--blocks can only be used with --folds"),
         (["--folds", "3", "--ahead"], "not both"),

@@ -17,7 +17,7 @@ def decisions():
 
 
 def test_a_large_step_is_found_and_no_step_is_not(decisions):
-    result = power(decisions, 151, sizes=[0.0, 2.0], replicates=6)
+    result = power(decisions, 151, features=["a"], sizes=[0.0, 2.0], replicates=6)
     shares = result.table["clear"]
     assert (shares.xs(2.0, level="size") >= 0.8).all()
     assert (shares.xs(0.0, level="size") == 0).all()
@@ -32,7 +32,7 @@ def test_sizes_are_per_standard_deviation_whatever_the_unit_of_the_feature(decis
 
 
 def test_the_same_seed_gives_the_same_shares_and_records_are_plain(decisions):
-    options = {"features": ["b"], "sizes": [0.6], "replicates": 4}
+    options = {"features": ["b"], "sizes": [0.6], "replicates": 3}
     one, same = (power(decisions, 151, random_seed=3, **options).records() for _ in range(2))
     assert one == same
     assert sorted(one[0]) == ["clear", "feature", "size", "standard_error"]

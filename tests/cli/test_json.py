@@ -142,8 +142,10 @@ def test_fit(printed, dated_decisions, tmp_path):
 
 def test_check(printed, tmp_path):
     path = write(tmp_path, "plain", PLAIN)
-    code, result = printed("check", path, "--replicates", "10", "--steps", "10", "--draws", "100", "--jobs", "1")
+    options = ["--replicates", "10", "--steps", "8", "--draws", "60", "--jobs", "1"]
+    code, result = printed("check", path, *options, "-o", str(tmp_path / "check.png"))
     assert (code, result["passed"], result["problems"]) == (0, True, [])
+    assert (tmp_path / "check.png").read_bytes().startswith(b"\x89PNG")
     assert {"quantity", "p_value", "ess"} <= set(result["quantities"][0])
 
 

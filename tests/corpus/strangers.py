@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,32 @@ from corpus.kinds import Kind
 from icb_pymc.io.netcdf import netcdf_bytes
 from icb_pymc.results.inference_data import read_tree
 
-GOOD = Path(__file__).parents[1] / "helpers" / "traces" / "pymc_5.nc"
+SMALL = Path(__file__).parents[1] / "helpers" / "traces" / "pymc_5.nc"
 Groups = dict[str, xr.Dataset]
 Spoil = Callable[[Groups], None]
+
+
+@cache
+def good() -> tuple[Groups, bytes]:
+    """The groups of a good trace, and its file; the small trace repeated, as scores need a hundred draws."""
+    tree = read_tree(SMALL)
+    groups = {"/": xr.Dataset(attrs=dict(tree.attrs))}
+    for name, child in tree.children.items():
+        dataset = child.to_dataset().drop_encoding()
+        if "draw" in dataset.dims:
+            repeated = np.tile(np.arange(dataset.sizes["draw"]), 10)
+            dataset = dataset.isel(draw=repeated).assign_coords(draw=np.arange(len(repeated)))
+        groups[name] = dataset
+    return groups, netcdf_bytes(groups)
 
 
 def written(spoil: Spoil) -> Callable[[Path], None]:
     """Writes a good trace that is spoiled."""
 
     def make(folder: Path) -> None:
-        tree = read_tree(GOOD)
-        groups = {"/": xr.Dataset(attrs=dict(tree.attrs))}
-        groups |= {name: child.to_dataset().copy(deep=True) for name, child in tree.children.items()}
-        for dataset in groups.values():
-            for variable in dataset.variables.values():
-                variable.encoding = {}
+        groups = {name: dataset.copy(deep=True) for name, dataset in good()[0].items()}
         spoil(groups)
-        (folder / "other.nc").write_bytes(GOOD.read_bytes())
+        (folder / "other.nc").write_bytes(good()[1])
         (folder / "trace.nc").write_bytes(netcdf_bytes(groups))
 
     return make

@@ -109,9 +109,8 @@ def test_an_output_that_is_closed_or_full_needs_no_traceback(redirected, code, t
     import subprocess
     import sys
 
-    command = (
-        f"'{sys.executable}' -c \"import sys; from icb_pymc.cli import main; sys.exit(main(['models']))\" {redirected}"
-    )
+    program = "import sys; from icb_pymc.cli import main; sys.exit(main(['traces', 'list']))"
+    command = f"'{sys.executable}' -c \"{program}\" {redirected}"
     ran = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == code
     assert "Traceback" not in ran.stderr

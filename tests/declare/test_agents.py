@@ -219,9 +219,9 @@ def test_rewards_that_were_not_observed_are_latent_for_agents_too():
 
 
 def test_a_population_is_fitted_diagnosed_and_drawn(tmp_path, capsys):
-    """One NUTS fit, of a few seconds: what a user does with subjects, from the log to the picture."""
+    """One NUTS fit: what a user does with subjects, from the log to the picture."""
     decisions = simulate_delta_rule(6, 60, seed=3)
-    trace = fit(delta_rules, decisions, draws=300, tune=300, chains=2, cores=1, random_seed=0, progressbar=False)
+    trace = fit(delta_rules, decisions, draws=150, tune=150, chains=2, cores=1, random_seed=0, progressbar=False)
     posterior = group(trace, "posterior")
     assert posterior["learning_rate"].dims == ("chain", "draw", "agent")
     low, high = posterior["alpha_population"].quantile([0.005, 0.995]).values

@@ -134,7 +134,7 @@ def test_the_log_density_of_a_delta_rule_is_that_of_a_loop(decisions):
     )
 
 
-def weighted_prior_draws(decisions, size=400_000):
+def weighted_prior_draws(decisions, size=150_000):
     """Prior draws of the optimistic and forgetting learner, each with the likelihood of the choices."""
     rng = np.random.default_rng(0)
     memory, rho_env = rng.beta(4, 2, size=size), -0.5 + rng.standard_normal((size, 2))

@@ -93,20 +93,20 @@ def test_a_fit_has_rho_env_strength_and_the_beliefs_that_follow_from_the_rewards
 
 
 def test_one_core_and_two_give_the_same_draws(fitted, decisions):
-    options = {"draws": 60, "tune": 40, "chains": 2, "seed": 4, "progressbar": False}
+    options = {"draws": 60, "tune": 40, "chains": 2, "seed": 4, "log_likelihood": False, "progressbar": False}
     again = fit("b_icb", decisions, PAPER, cores=2, keep_latents=True, **options)
     for name in (*LEARNT, "reward", "rho"):
         np.testing.assert_array_equal(group(again, "posterior")[name], group(fitted, "posterior")[name])
 
 
 def test_rewards_and_rho_are_stored_only_on_request(decisions):
-    options = {"draws": 60, "tune": 40, "chains": 1, "seed": 4, "progressbar": False}
+    options = {"draws": 6, "tune": 4, "chains": 1, "seed": 4, "log_likelihood": False, "progressbar": False}
     assert set(group(fit("b_icb", decisions, PAPER, **options), "posterior").data_vars) == LEARNT
 
 
 def test_the_alternating_steps_can_be_requested_by_name(decisions):
-    options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "progressbar": False}
-    result = fit("b_icb", decisions, PAPER, kernel="gibbs", **options)
+    options = {"draws": 20, "tune": 10, "chains": 1, "sweeps": 2, "seed": 4, "log_likelihood": False}
+    result = fit("b_icb", decisions, PAPER, kernel="gibbs", progressbar=False, **options)
     assert result.attrs["sampler"].startswith("reward_gibbs, rho_metropolis, kernel gibbs, 2 sweeps")
     stats = group(result, "sample_stats")
     assert {"rho_accept", "reward_slice_angle", "learner_accept_rho_kept"} <= set(stats.data_vars)
@@ -122,7 +122,8 @@ def unit(weights):
 
 
 def test_beliefs_and_rho_env_are_recovered_from_a_long_log(long_log):
-    result = fit("b_icb", long_log, PAPER, draws=150, tune=150, chains=2, seed=1, progressbar=False)
+    options = {"draws": 150, "tune": 150, "chains": 2, "seed": 1, "log_likelihood": False, "progressbar": False}
+    result = fit("b_icb", long_log, PAPER, **options)
     mean = group(result, "posterior").mean(("chain", "draw"))
     for estimate, truth in (("belief", "true_belief"), ("rho_env", "true_rho_env")):
         error = abs(unit(mean[estimate]) - unit(long_log[truth])).sum("feature").mean()
@@ -279,9 +280,8 @@ def test_the_scale_of_rho_env_is_learnt():
         arrivals["true_rho_env"] = ("feature", spread * np.random.default_rng(1).standard_normal(6))
         log = simulate("sampling", arrivals=arrivals, seed=3, hyperparameters={"strength": 4.0})
         given = {"alpha": 20.0, "sigma": 0.1, "start_mean": -1 / 6, "information": 1.0}
-        posterior = group(
-            fit("b_icb", log, given, draws=300, tune=200, chains=1, seed=1, progressbar=False), "posterior"
-        )
+        options = {"draws": 300, "tune": 200, "chains": 1, "seed": 1, "log_likelihood": False, "progressbar": False}
+        posterior = group(fit("b_icb", log, given, **options), "posterior")
         scales.append(posterior["rho_env_scale"].quantile([0.05, 0.95]).values)
     assert scales[0][1] < scales[1][0]
 

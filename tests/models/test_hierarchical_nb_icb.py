@@ -22,7 +22,7 @@ KINDS = {
     "moving deviations": {"deviation_covariance": 0.3, "deviation_innovation_covariance": np.array([0.1, 0.4])},
 }
 DECIDER = np.array([1, 0, 1, 1, 2, 0])
-QUICK = {"tune": 100, "chains": 2, "seed": 1, "progressbar": False}
+QUICK = {"tune": 100, "chains": 2, "seed": 1, "log_likelihood": False, "progressbar": False}
 
 
 def make_decisions(agents, seed=1):
@@ -66,7 +66,7 @@ def choice_weights(decisions, rho):
     return weight / weight.sum()
 
 
-def weighted_posterior(decisions, options, draws=200_000):
+def weighted_posterior(decisions, options, draws=100_000):
     """Means of trend and belief by their definition: prior draws, weighted by the choices."""
     rng = np.random.default_rng(0)
     covariances = [*dense_prior(options), 0.2 * np.eye(12)]
@@ -99,7 +99,7 @@ def test_on_clocks_of_their_own_the_posterior_is_that_of_the_definition(decision
     same = DECIDER[:, None] == DECIDER
     deviation = np.kron(same, np.diag([0.8, 0.3])) + np.kron(same * np.minimum.outer(trials, trials), 0.1 * np.eye(2))
     covariances = [np.kron(np.full((6, 6), 0.4), np.eye(2)), deviation, 0.2 * np.eye(12)]
-    rng, draws = np.random.default_rng(0), 200_000
+    rng, draws = np.random.default_rng(0), 100_000
     population, moved, noise = (
         rng.multivariate_normal(np.zeros(12), covariance, draws, method="eigh").reshape(draws, 6, 2)
         for covariance in covariances
@@ -183,7 +183,7 @@ def test_the_posterior_of_the_deviation_covariances_is_that_of_the_definition(de
     assert trace.attrs["sampler"] == "utility_hmc"
     logs = np.stack([np.log(group(trace, "posterior")[name].values) for name in names], axis=-1)
 
-    rng, draws = np.random.default_rng(0), 200_000
+    rng, draws = np.random.default_rng(0), 100_000
     drawn = np.log(0.3) + scale * rng.standard_normal((draws, 2))
     trend, _ = dense_prior({"deviation_covariance": 0.0})
     start, moves = (

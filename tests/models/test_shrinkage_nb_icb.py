@@ -78,7 +78,8 @@ def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
     ],
 )
 def test_every_form_of_the_model_is_sampled_by_both_steps(decisions, options):
-    trace = fit("shrinkage_nb_icb", decisions, options, draws=20, tune=20, chains=1, random_seed=0, progressbar=False)
+    short = {"draws": 20, "tune": 20, "chains": 1, "random_seed": 0, "log_likelihood": False, "progressbar": False}
+    trace = fit("shrinkage_nb_icb", decisions, options, **short)
     assert trace.attrs["sampler"] == "shrinkage_gibbs, utility_hmc"
     assert np.isfinite(group(trace, "posterior")["belief"]).all()
 
@@ -137,7 +138,8 @@ def test_it_finds_a_jump_where_it_was():
     weights = np.where(np.arange(300)[:, None] < 150, [2.0, 0.0], [-2.0, 0.0])
     utility = np.einsum("tak,tk->ta", arrivals["context"].values, weights)
     decisions = arrivals.assign(chosen=("time", (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)))
-    trace = fit("shrinkage_nb_icb", decisions, draws=300, tune=300, chains=2, random_seed=0, progressbar=False)
+    options = {"draws": 200, "tune": 200, "chains": 2, "random_seed": 0, "log_likelihood": False, "progressbar": False}
+    trace = fit("shrinkage_nb_icb", decisions, **options)
     mean = group(trace, "posterior")["belief"].mean(("chain", "draw")).values
     moved = np.abs(np.diff(mean, axis=0)).sum(axis=1)
     assert abs(int(np.argmax(moved)) - 149) <= 5

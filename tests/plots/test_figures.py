@@ -52,13 +52,6 @@ DRAW = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_figures():
-    plt.close("all")
-    yield
-    plt.close("all")
-
-
 @pytest.mark.filterwarnings("ignore::icb_pymc.errors.InputWarning")
 @pytest.mark.parametrize("name", DRAW)
 @pytest.mark.parametrize("layout", [None, "constrained"])

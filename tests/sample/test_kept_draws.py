@@ -13,6 +13,7 @@ from icb_pymc.sample.kept_draws import KeptDraws
 from icb_pymc.sample.pointwise import fits_in
 
 OPTIONS = {"draws": 12, "tune": 8, "chains": 2, "seed": 3, "progressbar": False}
+SHORT = OPTIONS | {"log_likelihood": False}
 LEARNT = {"belief", "final_belief", "share_learnt", "rho_env", "rho_env_scale", "sigma", "strength"}
 OVER_TIME = {"nb_icb": ("belief", "rho"), "b_icb": ("belief", "rho", "reward")}
 
@@ -25,7 +26,7 @@ def model_name(request):
 @pytest.fixture(scope="module")
 def full(model, dated_decisions):
     """A fit that keeps everything."""
-    return group(fit(model, dated_decisions, keep_latents=True, dtype="float64", **OPTIONS), "posterior")
+    return group(fit(model, dated_decisions, keep_latents=True, dtype="float64", **SHORT), "posterior")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_every_nth_time_with_half_the_digits_is_what_the_full_fit_has_there(mode
 
 def test_chosen_times_are_what_the_full_fit_has_there(model, full, dated_decisions):
     times = dated_decisions["time"].values[[2, 3, 30]]
-    kept = group(fit(model, dated_decisions, keep_latents=True, times=times, dtype="float64", **OPTIONS), "posterior")
+    kept = group(fit(model, dated_decisions, keep_latents=True, times=times, dtype="float64", **SHORT), "posterior")
     for name in OVER_TIME[model]:
         assert kept[name].dtype == np.float64
         xr.testing.assert_equal(kept[name], full[name].sel(time=times))
@@ -55,21 +56,21 @@ def test_chosen_times_are_what_the_full_fit_has_there(model, full, dated_decisio
 
 def test_times_may_be_given_as_words_and_in_any_order(dated_decisions):
     days = dated_decisions["time"].dt.strftime("%Y-%m-%d").values[[30, 2]]
-    kept = group(fit("nb_icb", dated_decisions, times=list(days), **OPTIONS), "posterior")
+    kept = group(fit("nb_icb", dated_decisions, times=list(days), **SHORT), "posterior")
     np.testing.assert_array_equal(kept["time"], dated_decisions["time"].values[[2, 30]])
 
 
 def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decisions):
-    kept = group(fit(model, dated_decisions, every=10, **OPTIONS), "posterior")
+    kept = group(fit(model, dated_decisions, every=10, **SHORT), "posterior")
     assert set(kept.data_vars) == {"nb_icb": {"belief", "start_scale", "total_movement"}, "b_icb": LEARNT}[model]
     assert kept.sizes["time"] == 4
 
 
 def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
     known = {"strength": 10.0, "sigma": 1.0, "rho_env_scale": 1.0} if model == "b_icb" else {}
-    given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "progressbar": False}
+    given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "log_likelihood": False}
     whole, kept = (
-        group(fit(model, dated_decisions, known, **given, **options), "posterior")
+        group(fit(model, dated_decisions, known, progressbar=False, **given, **options), "posterior")
         for options in ({"dtype": "float64"}, {"every": 9})
     )
     for name in OVER_TIME[model]:

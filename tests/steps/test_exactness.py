@@ -1,5 +1,7 @@
 """The belief and rho steps together leave the posterior of NB-ICB invariant; the printed kernel does not."""
 
+from functools import cache
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -124,6 +126,7 @@ def sample_with(model, kernel):
     return np.concatenate([posterior["belief"].values, posterior["rho"].values], axis=-1)
 
 
+@cache
 def importance_sampled(problem, draws=400_000):
     """The same posterior by importance sampling: prior draws, weighted by the likelihood, then resampled."""
     decisions, rng = observed(problem), np.random.default_rng(8)

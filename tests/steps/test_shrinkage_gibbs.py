@@ -97,7 +97,7 @@ def invariance_scores(kind, replicates):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_step_leaves_the_joint_distribution_invariant(kind):
-    assert np.abs(invariance_scores(kind, 1000)).max() < 4.5
+    assert np.abs(invariance_scores(kind, 500)).max() < 4.5
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def sampled(model, **options):
     return comparable({name: group(trace, "posterior")[name].values for name in NAMES})
 
 
-def importance_sampled(decisions, draws=200_000):
+def importance_sampled(decisions, draws=100_000):
     """Posterior means without a chain, from prior draws weighted by the likelihood, and their standard errors."""
     rng = np.random.default_rng(8)
     tau = 0.2 * np.abs(rng.standard_normal(draws))
@@ -195,7 +195,7 @@ def importance_sampled(decisions, draws=200_000):
 
 
 def test_the_steps_agree_with_importance_sampling(decisions):
-    draws = sampled(shrinkage_nb_icb(decisions, **OPTIONS), draws=1500, tune=300)
+    draws = sampled(shrinkage_nb_icb(decisions, **OPTIONS), draws=1000, tune=200)
     expected, error = importance_sampled(decisions)
     scores = (draws.mean(axis=(0, 1)) - expected) / np.hypot(standard_error(draws), error)
     assert np.abs(scores).max() < 4.5

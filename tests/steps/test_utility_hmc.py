@@ -268,7 +268,7 @@ CASES = {
 }
 
 
-def posterior_by_importance_sampling(prior, draws=200_000):
+def posterior_by_importance_sampling(prior, draws=100_000):
     """Prior draws weighted by the likelihood of the choices, then resampled; and the log evidence."""
     rng = np.random.default_rng(8)
     values, rho, alpha, *lapses = prior(rng, draws)
