@@ -147,19 +147,29 @@ def transfer_position(before: Reference, after: Reference, position: Position, f
     errors. Neither of these depends on the model, so the noise under the other model follows from them. With the
     measurements that this map ends with, the map from `after` to `before` leads back to the original noise.
     """
-    error, unexplained = np.empty_like(before.contrasts), np.empty_like(before.contrasts)
-    draw_measurement_noise(before.space.first, before.data, fresh.measurement, fresh.common, error)
-    noise = empty_noise(before.space)
-    _expect_noise(before, fresh.path, error, noise, unexplained)
+    return position_of_measured_path(after, *measured_path(before, position, fresh))
+
+
+def measured_path(reference: Reference, position: Position, fresh: FreshNoise) -> tuple[Noise, Floats]:
+    """The noise of a path from the prior, and errors (N,) of measurements of it, that lead to this position.
+
+    They are independent, and a position of any other model with the same pseudo-data follows from them.
+    """
+    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
+    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
+    noise = empty_noise(reference.space)
+    _expect_noise(reference, fresh.path, error, noise, unexplained)
     for part, deviation in zip(noise, position.noise, strict=True):
         part += deviation
     # The measurements minus the path of this noise: u - û is the path of the position's own noise.
-    error = unexplained - (position.contrasts - before.contrasts)
-    expected = empty_noise(after.space)
-    _expect_noise(after, noise, error, expected, unexplained)
-    for part, mean in zip(noise, expected, strict=True):
-        part -= mean
-    return make_position(after, noise)
+    return noise, unexplained - (position.contrasts - reference.contrasts)
+
+
+def position_of_measured_path(reference: Reference, noise: Noise, error: Floats) -> Position:
+    """The position under a reference: the noise of the path minus its mean given the measurements."""
+    expected = empty_noise(reference.space)
+    _expect_noise(reference, noise, error, expected, np.empty_like(error))
+    return make_position(reference, Noise(*(part - mean for part, mean in zip(noise, expected, strict=True))))
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

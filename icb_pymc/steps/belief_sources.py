@@ -52,6 +52,18 @@ class Dynamics(NamedTuple):
     covariance_root: np.ndarray | None = None
 
 
+class Scatter(NamedTuple):
+    """All that values x_i ~ N(0, C) tell of C: their number, and the sum of x_i x_i'; or of each of several C."""
+
+    count: int
+    total: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray) -> "Scatter":
+        """Of the rows of a matrix."""
+        return cls(len(rows), rows.T @ rows)
+
+
 class BeliefSource(Protocol):
     """A linear-Gaussian source of beliefs."""
 
@@ -67,6 +79,8 @@ class BeliefSource(Protocol):
     """Whether beliefs depend on its variables."""
     order: np.ndarray | None
     """The decisions (T,) in the order of the states, if that is not their order in the log."""
+    covariances: Sequence[str]
+    """Those of the `graphs` that are covariances of the variables, or of what they move by."""
 
     def log_evidence(self, values: Values) -> float:
         """The log-density of what is `observed`, with the Gaussian variables integrated out."""
@@ -82,6 +96,9 @@ class BeliefSource(Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The noise of the start and of the moves that gives these values of the variables."""
 
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        """What these values of the variables tell of each of the `covariances`."""
+
 
 class GaussianSource:
     """What most sources have in common: nothing but choices is observed."""
@@ -89,9 +106,13 @@ class GaussianSource:
     observed: Sequence[TensorVariable] = ()
     moves_beliefs = True
     order: np.ndarray | None = None
+    covariances: Sequence[str] = ()
 
     def log_evidence(self, values: Values) -> float:
         return 0.0
+
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        return {}
 
 
 class ProcessSource(GaussianSource):
@@ -107,6 +128,7 @@ class ProcessSource(GaussianSource):
         if not self._is_walk:
             names = ("start_mean", "start_covariance", "transition", "innovation_covariance", "drift")
         self.graphs = dict(zip(names, parameters(process), strict=True))
+        self.covariances = ("start_covariance", "innovation_covariance") if self._is_walk else ()
 
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
@@ -117,8 +139,8 @@ class ProcessSource(GaussianSource):
             scale, roots = np.sqrt(values["elapsed"]), covariance_root(innovation)[None]
             decay, left, right, drift = np.empty((0, d)), rank_zero, rank_zero, np.zeros((1, d))
         else:
-            transition, innovation = _collapse_if_constant(values["transition"]), _collapse_if_constant(innovation)
-            drift = _collapse_if_constant(values["drift"])
+            transition, innovation = collapse_if_constant(values["transition"]), collapse_if_constant(innovation)
+            drift = collapse_if_constant(values["drift"])
             scale, roots = np.ones(1), covariance_roots(innovation)
             diagonal = np.einsum("tii->ti", transition)
             if np.array_equal(transition, diagonal[:, :, None] * np.eye(d)):
@@ -157,6 +179,16 @@ class ProcessSource(GaussianSource):
         inverse = np.linalg.pinv(dynamics.move_root).transpose(0, 2, 1)
         return start, (inverse @ (moved / dynamics.move_scale[:, None])[:, :, None])[:, :, 0]
 
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        if not self._is_walk:
+            return {}
+        (path,) = variable_values
+        first, moves = path[:1] - values["start_mean"], np.diff(path, axis=0)
+        elapsed = np.broadcast_to(values["elapsed"], len(moves))
+        passes = elapsed > 0
+        innovations = moves[passes] / np.sqrt(elapsed[passes])[:, None]
+        return {"start_covariance": Scatter.of(first), "innovation_covariance": Scatter.of(innovations)}
+
 
 class FoldSource(GaussianSource):
     """Gaussian weights, one vector for each fold of decisions; with a single fold the beliefs are constant."""
@@ -186,7 +218,7 @@ class FoldSource(GaussianSource):
         d = mean.shape[1]
         begins = np.diff(fold) != 0
         drift = np.where(begins[:, None], mean[fold[1:]], 0.0)
-        same = _collapse_if_constant(roots)
+        same = collapse_if_constant(roots)
         rank_zero = np.zeros((1, 0, d))
         return Dynamics(
             mean[fold[0]].copy(),
@@ -275,7 +307,7 @@ def transpose_roots(roots: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(roots.transpose(0, 2, 1))
 
 
-def _collapse_if_constant(over_time: np.ndarray) -> np.ndarray:
+def collapse_if_constant(over_time: np.ndarray) -> np.ndarray:
     """The array, with a leading dimension of one if all its entries over time are equal."""
     return (
         over_time[:1].copy()

@@ -15,7 +15,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Values, find_source
+from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Scatter, Values, find_source
 from icb_pymc.steps.learner_sources import find_learner
 from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
@@ -133,7 +133,8 @@ class LinearGaussianModel:
             self._has_root = not is_learnt(bare(mean), root)
             if self._has_root:
                 graphs["root"] = root
-        self._read = GraphReader(model, graphs | parts.source.graphs)
+        self.graphs = graphs | parts.source.graphs
+        self._read = GraphReader(model, self.graphs)
         self.is_fixed = self._read.is_fixed(*self._read.names)
         self._names = [model.rvs_to_values[variable].name for variable in parts.source.variables]
         self._rho_name = None if parts.rho is None else model.rvs_to_values[parts.rho].name
@@ -213,6 +214,10 @@ class LinearGaussianModel:
             root = self._root(values, dynamics)
             sampling = (np.linalg.pinv(root) @ deviation[:, :, None])[:, :, 0]
         return noise._replace(sampling=np.ascontiguousarray(sampling))
+
+    def scatters(self, values: Values, point: Point) -> dict[str, Scatter]:
+        """What the Gaussian variables at a point tell of the covariances of their source, by the names in `graphs`."""
+        return self._source.scatters(values, [point[name] for name in self._names])
 
     def belief_moments(self, dynamics: Dynamics, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (time, feature) of the beliefs under the reference Gaussian."""

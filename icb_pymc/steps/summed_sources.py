@@ -19,7 +19,16 @@ from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, GaussianSource, ProcessSource, Values, transpose_roots
+from icb_pymc.steps.belief_sources import (
+    BeliefSource,
+    Dynamics,
+    GaussianSource,
+    ProcessSource,
+    Scatter,
+    Values,
+    collapse_if_constant,
+    transpose_roots,
+)
 
 # The filter stores the covariance of the whole state: with more constants than this NUTS is faster.
 MAX_CONSTANTS = 500
@@ -49,6 +58,7 @@ class ConstantPart(GaussianSource):
         self.graphs = dict(zip(("mean", "scale"), parameters(variable), strict=True))
         self._is_multivariate = has_op(variable, MvNormalRV)
         self._shape, self._times = shape, times
+        self.covariances = ("scale",) if self._is_multivariate else ()
 
     def dynamics(self, values: Values) -> Dynamics:
         d = int(np.prod(self._shape))
@@ -71,6 +81,15 @@ class ConstantPart(GaussianSource):
         deviation = variable_values[0].ravel() - dynamics.start_mean
         return np.linalg.pinv(dynamics.start_root) @ deviation, np.zeros((self._times - 1, 0))
 
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        if not self._is_multivariate:
+            return {}
+        rows = (variable_values[0] - values["mean"]).reshape(-1, self._shape[-1])
+        if values["scale"].size > rows.shape[1] ** 2:
+            # A covariance for each.
+            return {"scale": Scatter(1, rows[:, :, None] * rows[:, None, :])}
+        return {"scale": Scatter.of(rows)}
+
     def to_states(self, value: np.ndarray) -> np.ndarray:
         return np.tile(value.ravel(), (self._times, 1))
 
@@ -90,6 +109,7 @@ class AgentWalksPart(GaussianSource):
         self.variables = [variable]
         names = ("start_covariance", "innovation_covariance", "moments")
         self.graphs = dict(zip(names, parameters(variable)[:3], strict=True))
+        self.covariances = names[:2]
         # Agents without a decision are left out.
         _, self._first, self._agent = np.unique(decider, return_index=True, return_inverse=True)
         self._agents, self._times = len(self._first), len(decider)
@@ -128,6 +148,13 @@ class AgentWalksPart(GaussianSource):
         noise = moved @ np.linalg.pinv(covariance_root(values["innovation_covariance"])).T
         return start, np.where(self._previous[1:, None] >= 0, noise[1:], 0.0)
 
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        (deviations,), gap = variable_values, self._gaps(values)
+        moves = np.flatnonzero(gap > 0)
+        innovations = (deviations[moves] - deviations[self._previous[moves]]) / np.sqrt(gap[moves])[:, None]
+        first = deviations[self._first]
+        return {"start_covariance": Scatter.of(first), "innovation_covariance": Scatter.of(innovations)}
+
     def to_states(self, value: np.ndarray) -> np.ndarray:
         blocks = np.zeros((self._times, self._agents, value.shape[1]))
         blocks[np.arange(self._times), self._agent] = value
@@ -152,8 +179,14 @@ class SortedWalksPart(AgentWalksPart):
         start = covariance_root(values["start_covariance"])
         moved = covariance_root(values["innovation_covariance"])
         gap = self._gaps(values)[self.order][1:]
-        roots = np.where(self._is_first[:, None, None], start, np.sqrt(gap)[:, None, None] * moved)
-        block = _dynamics(np.zeros(len(start)), start, np.ones(1), transpose_roots(roots))
+        ratio = _ratio(start, moved)
+        if ratio is None:
+            scale = np.ones(1)
+            roots = np.where(self._is_first[:, None, None], start, np.sqrt(gap)[:, None, None] * moved)
+        else:
+            # The same, with one root for all times, which takes less memory and time.
+            scale, roots = np.where(self._is_first, ratio, np.sqrt(gap)), moved[None]
+        block = _dynamics(np.zeros(len(start)), start, scale, transpose_roots(roots))
         return block._replace(decay=np.where(self._is_first[:, None], 0.0, np.ones((1, len(start)))))
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -187,11 +220,16 @@ class SummedSource(GaussianSource):
     needs_path = True
 
     def __init__(self, parts: list[Part], sizes: list[int], loading: np.ndarray, offset: np.ndarray) -> None:
-        self._parts, self._sizes, self._loading, self._offset = parts, sizes, loading, offset
+        self._parts, self._sizes = parts, sizes
         sorted_parts = [part for part in parts if isinstance(part, SortedWalksPart)]
         if sorted_parts:
             self.order = order = sorted_parts[0].order
-            self._loading, self._offset = loading[order], offset[order]
+            self._back = np.argsort(order)
+            loading, offset = loading[order], offset[order]
+        loading, offset = collapse_if_constant(loading), collapse_if_constant(offset)
+        self._loading = loading[0] if len(loading) == 1 else loading
+        self._offset = offset[0] if len(offset) == 1 else offset
+        self.covariances = [f"{i} {name}" for i, part in enumerate(parts) for name in part.covariances]
         self.variables = [part.variables[0] for part in parts]
         self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
 
@@ -227,7 +265,7 @@ class SummedSource(GaussianSource):
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
         if self.order is not None:
-            states = states[np.argsort(self.order)]
+            states = states[self._back]
         paths = np.split(states, np.cumsum(self._sizes)[:-1], axis=1)
         parts = zip(self._parts, self._values(values), paths, strict=True)
         return [
@@ -240,6 +278,14 @@ class SummedSource(GaussianSource):
         together = zip(self._parts, self._values(values), self._dynamics(values), variable_values, strict=True)
         noises = [part.to_noise(own_values, block, [value]) for part, own_values, block, value in together]
         return np.concatenate([start for start, _ in noises]), np.concatenate([move for _, move in noises], axis=1)
+
+    def scatters(self, values: Values, variable_values: list[np.ndarray]) -> dict[str, Scatter]:
+        together = enumerate(zip(self._parts, self._values(values), variable_values, strict=True))
+        return {
+            f"{i} {name}": scatter
+            for i, (part, own_values, value) in together
+            for name, scatter in part.scatters(own_values, [value]).items()
+        }
 
 
 def find_sum(model: pm.Model, belief: TensorVariable) -> SummedSource | None:
@@ -299,6 +345,15 @@ def _linear_map(
     states = np.concatenate(paths, axis=1)
     is_linear = np.allclose((loading @ states[:, :, None])[:, :, 0] + offset, evaluate(*trials))
     return ([path.shape[1] for path in paths], loading, offset) if is_linear else None
+
+
+def _ratio(root: np.ndarray, other: np.ndarray) -> float | None:
+    """The number that `root` is `other` times, or None."""
+    largest = np.unravel_index(np.argmax(np.abs(other)), other.shape)
+    if other[largest] == 0:
+        return None
+    ratio = float(root[largest] / other[largest])
+    return ratio if np.allclose(root, ratio * other, rtol=1e-12, atol=0.0) else None
 
 
 def _is_process(rv: TensorVariable) -> bool:

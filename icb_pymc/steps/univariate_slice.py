@@ -9,7 +9,11 @@ MAX_STEPS_OUT = 50
 
 
 def univariate_slice(
-    log_density: Callable[[float], float], current: float, width: float, rng: np.random.Generator
+    log_density: Callable[[float], float],
+    current: float,
+    width: float,
+    rng: np.random.Generator,
+    steps_out: int = MAX_STEPS_OUT,
 ) -> float:
     """A draw that leaves a density invariant.
 
@@ -21,6 +25,9 @@ def univariate_slice(
         The current value.
     width : float
         Initial width of the bracket: about the standard deviation of the density.
+    rng : Generator
+    steps_out : int
+        The bracket is at most so many times as wide; with one it is not widened, which saves evaluations.
 
     Returns
     -------
@@ -30,12 +37,12 @@ def univariate_slice(
     low = current - width * rng.random()
     high = low + width
     # The number of steps is divided at random between the sides, or the bracket would depend on the current value.
-    below = int(rng.integers(MAX_STEPS_OUT))
+    below = int(rng.integers(steps_out))
     for _ in range(below):
         if not log_density(low) > level:
             break
         low -= width
-    for _ in range(MAX_STEPS_OUT - 1 - below):
+    for _ in range(steps_out - 1 - below):
         if not log_density(high) > level:
             break
         high += width

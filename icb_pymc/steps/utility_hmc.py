@@ -1,6 +1,6 @@
 """The exact engine: samples all latent variables of a linear-Gaussian belief model through its utility contrasts."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -20,31 +20,36 @@ from icb_pymc.kernels.hamiltonian import (
     hmc_trajectory,
     make_position,
     make_reference,
-    transfer_position,
+    measured_path,
+    position_of_measured_path,
 )
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import PositionSums, PseudoData, add_position, empty_data, pseudo_data_from_sums
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.belief_sources import Values
+from icb_pymc.steps.belief_sources import Dynamics, Values
+from icb_pymc.steps.centred_scales import CentredScales
+from icb_pymc.steps.far_proposals import propose_far
 from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
+from icb_pymc.steps.univariate_slice import univariate_slice
 
 TARGET_ACCEPTANCE = 0.96
-HYPER_TARGET_ACCEPTANCE = 0.3
-# Of the moves of the hyperparameters this share is proposed from a t distribution around their mean, whatever their
-# current values; the others are steps of a random walk. Both are adapted while tuning, the first from these steps on.
-FAR_SHARE, FAR_BEGIN = 0.75, 100
-# Degrees of freedom: hyperparameters may have tails that are exponential on their unconstrained scale.
-FAR_FREEDOM = 4.0
-# With more hyperparameters a proposal for all of them would hardly be accepted: one at random moves, given the others.
-FAR_TOGETHER = 3
+# From these steps of tuning on hyperparameters are proposed from a t distribution around the mean that they had.
+FAR_BEGIN = 100
+# Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
+# as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
+SLICE_SHARE, FEW_ACCEPTED = 0.25, 0.25
+# Width of its bracket, relative to a standard normal vector times the root of their covariance.
+SLICE_WIDTH = 2.0
 # Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
 # draws cancel, and about a quarter turn, so that the next two draws are independent of these. Both are a little longer
 # than that, since posteriors are somewhat wider than the reference Gaussian and rotate more slowly; they vary by 10%.
 PATH_LENGTHS, PATH_JITTER = (3.3, 1.75), 0.1
 # Chains start this many times as far from the mode as draws from the Gaussian around it.
 START_SPREAD = 2.0
+# While tuning, a chain that has not moved for so many steps is put closer to the mode.
+STUCK_STEPS = 10
 # In the first steps of tuning every proposal is accepted: energy errors are large while a chain leaves a distant start.
 FORCED_STEPS = 5
 # After these steps of tuning the reference Gaussian is updated from the positions visited since the last update ...
@@ -66,7 +71,8 @@ class UtilityHMCState(StepMethodState):
     steps : number of tuning steps
     trajectories : number of trajectories
     log_step_size : of the leapfrog steps
-    hyper_log_scale, hyper_mean, hyper_covariance : proposals of the hyperparameters, on their unconstrained scale
+    hyper_acceptance : recent mean of the acceptance of proposals of the hyperparameters
+    hyper_mean, hyper_covariance : those of the hyperparameters, on their unconstrained scale
     place : the last point, the pseudo-data, the position and the sums over positions; None before the first step
     """
 
@@ -75,10 +81,27 @@ class UtilityHMCState(StepMethodState):
     steps: int
     trajectories: int
     log_step_size: float
-    hyper_log_scale: float
+    hyper_acceptance: float
     hyper_mean: np.ndarray
     hyper_covariance: np.ndarray
     place: dict[str, Any] | None
+
+
+class Candidate(NamedTuple):
+    """The state of a chain at other hyperparameters."""
+
+    point: Point
+    values: Values
+    dynamics: Dynamics
+    reference: Reference
+    position: Position
+    log_prior: float
+    log_evidence: float
+
+    @property
+    def log_density(self) -> float:
+        """Of the hyperparameters and the position, for the measured path that both are seen from."""
+        return self.log_prior + self.log_evidence + self.reference.log_density + self.position.log_residual
 
 
 class UtilityHMC(SeededStep):
@@ -93,8 +116,9 @@ class UtilityHMC(SeededStep):
     for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
     Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
-    which do not depend on where they are, and in between by a random walk. The latent variables are transferred to the
-    reference Gaussian of the proposal, so they do not hold the hyperparameters back.
+    which do not depend on where they are, and in between by slices along random lines. The latent variables are
+    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. Those that are
+    only in covariances are also drawn given the variables (`CentredScales`).
 
     Parameters
     ----------
@@ -146,6 +170,7 @@ class UtilityHMC(SeededStep):
         self._latents = [model.rvs_to_values[rv].name for rv in parts.variables if with_rho or rv is not parts.rho]
         hyperparameters = [rv for rv in parts.hyperparameters if rv in rvs]
         self._hyper = [model.rvs_to_values[rv].name for rv in hyperparameters]
+        self._centred = CentredScales(model, parts, self._model, hyperparameters)
         self._prior_inputs: list[str] = []
         if self._hyper:
             graph = model.logp(vars=hyperparameters)
@@ -158,10 +183,10 @@ class UtilityHMC(SeededStep):
         self.started = False
         self.steps = self.trajectories = 0
         # The first step of a chain sets these, since they depend on the size of the problem.
-        self.log_step_size = self.hyper_log_scale = 0.0
+        self.log_step_size = self.hyper_acceptance = 0.0
         self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
-        self._is_far = False
         self._last_point: Point = {}
+        self._stays, self._spread = 0, START_SPREAD
         compile_engine()
 
     @classmethod
@@ -188,6 +213,8 @@ class UtilityHMC(SeededStep):
         self._last_point = {**point, **self._point_from_noise()}
         if self.tune:
             self._adapt(point, stats)
+            if self._stays == STUCK_STEPS:
+                self._approach_mode()
         return dict(self._last_point), [stats]
 
     @property
@@ -203,6 +230,8 @@ class UtilityHMC(SeededStep):
             "log_residual": self._position.log_residual,
             "sums": self._position_sums._asdict(),
             "summed": self._positions_summed,
+            "stays": self._stays,
+            "spread": self._spread,
         }
 
     @place.setter
@@ -215,6 +244,7 @@ class UtilityHMC(SeededStep):
             self._log_prior_here = self._log_prior(self._last_point)
         self._set_reference(PseudoData(**place["data"]))
         self._position_sums, self._positions_summed = PositionSums(**place["sums"]), place["summed"]
+        self._stays, self._spread = place["stays"], place["spread"]
         self._position: Position = Position(place["contrasts"], Noise(**place["noise"]), place["log_residual"])
 
     # The state of a chain: values and state space at the hyperparameters, the reference Gaussian, and the position.
@@ -223,17 +253,28 @@ class UtilityHMC(SeededStep):
         """The first step of a chain: overdispersed while tuning, otherwise from the given point."""
         size = len(self._hyper_vector(point))
         self.hyper_covariance = 0.1 * np.eye(size)
-        self.hyper_log_scale = _default_log_scale(size)
         point = self._disperse_hyperparameters(point) if self.tune else point
         self.hyper_mean = self._hyper_vector(point)
         self._adopt_point(point)
         # Energy errors add up over decisions; to bound them the step size shrinks with the fourth root of their number.
         self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._space.offset), 100) / 500))
+        self._stays, self._spread = 0, START_SPREAD
         if self.tune:
-            noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
-            self._position = make_position(self._reference, Noise(*(START_SPREAD * part for part in noise)))
+            self._disperse_position()
         self.started = True
         return point
+
+    def _disperse_position(self) -> None:
+        """A draw from the reference Gaussian, moved away from its mean by a factor."""
+        noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
+        self._position: Position = make_position(self._reference, Noise(*(self._spread * part for part in noise)))
+
+    def _approach_mode(self) -> None:
+        """Start again half as far away: where weights may be large, a start can be too distant to be left."""
+        self._set_reference(find_mode(self._space).data)
+        self._stays, self._spread = 0, 0.5 * self._spread
+        self._disperse_position()
+        self._last_point |= self._point_from_noise()
 
     def _disperse_hyperparameters(self, point: Point) -> Point:
         """Move the hyperparameters by up to one on their unconstrained scale."""
@@ -306,6 +347,7 @@ class UtilityHMC(SeededStep):
         accept = _acceptance_probability(-energy_error)
         is_forced = self.tune and self.steps < FORCED_STEPS and energy_error < len(new_position.contrasts)
         self._has_moved = self.rng.random() < accept or is_forced
+        self._stays = 0 if self._has_moved else self._stays + 1
         if self._has_moved:
             self._position = new_position
         return {
@@ -316,13 +358,78 @@ class UtilityHMC(SeededStep):
         }
 
     def _move_hyperparameters(self, point: Point) -> tuple[Point, float]:
-        vector, log_proposals = self._propose_hyperparameters(self._hyper_vector(point))
-        proposal = self._with_hyper(point, vector)
+        """New hyperparameters, and the probability of acceptance if they were proposed (otherwise NaN)."""
+        if self._centred.names:
+            point = self._draw_given_variables(point)
+        accept = np.nan
+        if self.steps >= FAR_BEGIN or not self.tune:
+            point, accept = self._propose_hyperparameters(point)
+        if np.isnan(accept) or self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
+            point = self._slice_hyperparameters(point)
+        return point, accept
+
+    def _draw_given_variables(self, point: Point) -> Point:
+        """The centred move: scales given the variables, and the position that has these variables."""
+        deviations = np.sqrt(np.diagonal(self.hyper_covariance))
+        widths = self._with_hyper(point, 2 * deviations)
+        point = self._centred.move(point, self._values, widths, self.rng)
+        sampling = self._noise().sampling
+        self._set_model(self._model.values(point))
+        self._log_prior_here = self._log_prior(point)
+        self._reference = make_reference(self._space, self._data)
+        noise = self._model.to_noise(self._values, self._dynamics, self._space, point)
+        # Without rho the noise of sampling cannot be read off the point, but it is the same.
+        self._set_position(noise._replace(sampling=sampling))
+        return point
+
+    def _propose_hyperparameters(self, point: Point) -> tuple[Point, float]:
+        """A proposal far away; the latent variables are transferred to its reference."""
+        current = self._hyper_vector(point)
+        vector, log_proposals = propose_far(current, self.hyper_mean, self.hyper_covariance, self.rng)
         fresh = fresh_noise(self._reference, self.rng)
         uniform = self.rng.random()
+        proposal = self._candidate(point, vector, *measured_path(self._reference, self._position, fresh))
+        if proposal is None:
+            return point, 0.0
+        accept = _acceptance_probability(proposal.log_density - self._log_density_here() + log_proposals)
+        if uniform < accept:
+            self._accept(proposal)
+            point = proposal.point
+        return point, accept
+
+    def _slice_hyperparameters(self, point: Point) -> Point:
+        """A move along a random line of hyperparameters, with the path and its measurements kept that they transfer.
+
+        Where a transfer changes the residual so much that proposals are refused, this moves as far as it can.
+        """
+        current = self._hyper_vector(point)
+        direction = np.linalg.cholesky(self.hyper_covariance) @ self.rng.standard_normal(len(current))
+        fresh = fresh_noise(self._reference, self.rng)
+        kept = measured_path(self._reference, self._position, fresh)
+        last: Candidate | None = None
+        at_start = self._log_density_here()
+
+        def log_density(distance: float) -> float:
+            nonlocal last
+            if distance == 0.0:
+                last = None
+                return at_start
+            last = self._candidate(point, current + distance * direction, *kept)
+            return -np.inf if last is None else last.log_density
+
+        distance = univariate_slice(log_density, 0.0, SLICE_WIDTH, self.rng, steps_out=1)
+        # The last that is evaluated is the one that is drawn, unless the bracket has shrunk to nothing.
+        if distance == 0.0 or last is None:
+            return point
+        self._accept(last)
+        return last.point
+
+    def _candidate(self, point: Point, vector: np.ndarray, noise: Noise, error: np.ndarray) -> Candidate | None:
+        """The state of the chain at other hyperparameters, for a path and its measurements; None where it has none."""
+        proposal = self._with_hyper(point, vector)
         log_prior = self._log_prior(proposal)
         if not np.isfinite(log_prior):
-            return point, 0.0
+            return None
         values = self._model.values(proposal)
         try:
             with np.errstate(all="ignore"):
@@ -331,42 +438,26 @@ class UtilityHMC(SeededStep):
                 log_evidence = self._model.log_evidence(values)
         except (ValueError, np.linalg.LinAlgError):
             # Not a covariance matrix, or not finite.
-            return point, 0.0
+            return None
         if not np.isfinite(reference.log_density) or not self._model.has_moderate_utilities(space):
-            return point, 0.0
-        new_position = transfer_position(self._reference, reference, self._position, fresh)
-        log_ratio = log_prior + log_evidence + reference.log_density + new_position.log_residual
-        log_ratio -= self._log_prior_here + self._log_evidence_here
-        log_ratio -= self._reference.log_density + self._position.log_residual
-        log_ratio += log_proposals
-        accept = _acceptance_probability(log_ratio)
-        if uniform < accept:
-            point, self._values, self._dynamics, self._space = proposal, values, dynamics, space
-            self._log_prior_here, self._log_evidence_here = log_prior, log_evidence
-            self._reference, self._position = reference, new_position
-        return point, accept
+            return None
+        position = position_of_measured_path(reference, noise, error)
+        return Candidate(proposal, values, dynamics, reference, position, log_prior, log_evidence)
 
-    def _propose_hyperparameters(self, current: np.ndarray) -> tuple[np.ndarray, float]:
-        """New hyperparameters, and the log ratio of the densities of proposing the current ones and these."""
-        size = len(current)
-        self._is_far = (self.steps >= FAR_BEGIN or not self.tune) and self.rng.random() < FAR_SHARE
-        if not self._is_far:
-            root = np.linalg.cholesky(self.hyper_covariance)
-            return current + np.exp(self.hyper_log_scale) * root @ self.rng.standard_normal(size), 0.0
-        moving = np.arange(size) if size <= FAR_TOGETHER else self.rng.integers(size, size=1)
-        mean, covariance = _conditional(self.hyper_mean, self.hyper_covariance, moving, current)
-        root = np.linalg.cholesky(covariance)
-        radius = np.sqrt(FAR_FREEDOM / self.rng.chisquare(FAR_FREEDOM))
-        proposed = current.copy()
-        proposed[moving] = mean + radius * root @ self.rng.standard_normal(len(moving))
-        log_density = [_log_t(np.linalg.solve(root, vector[moving] - mean)) for vector in (current, proposed)]
-        return proposed, log_density[0] - log_density[1]
+    def _accept(self, candidate: Candidate) -> None:
+        self._values, self._dynamics, self._space = candidate.values, candidate.dynamics, candidate.reference.space
+        self._log_prior_here, self._log_evidence_here = candidate.log_prior, candidate.log_evidence
+        self._reference, self._position = candidate.reference, candidate.position
+
+    def _log_density_here(self) -> float:
+        total = self._log_prior_here + self._log_evidence_here
+        return total + self._reference.log_density + self._position.log_residual
 
     def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
         self.steps += 1
         rate = self.steps**-0.6
         if self._hyper:
-            self._adapt_hyperparameters(point, stats, rate)
+            self._adapt_hyperparameters(point, stats["hyper_accept"])
         if self.steps <= FORCED_STEPS:
             return
         if self.steps <= EARLY_STEPS:
@@ -389,11 +480,9 @@ class UtilityHMC(SeededStep):
             self._set_reference(data)
             self._set_position(noise)
 
-    def _adapt_hyperparameters(self, point: Point, stats: dict[str, Any], rate: float) -> None:
-        if not self._is_far:
-            self.hyper_log_scale += 2 * rate * (stats["hyper_accept"] - HYPER_TARGET_ACCEPTANCE)
-        # Otherwise a few lucky moves at the start could send the chain to where float64 cannot distinguish utilities.
-        self.hyper_log_scale = min(self.hyper_log_scale, _default_log_scale(len(self.hyper_mean)) + 1)
+    def _adapt_hyperparameters(self, point: Point, accept: float) -> None:
+        if np.isfinite(accept):
+            self.hyper_acceptance += (self.steps - FAR_BEGIN + 1) ** -0.6 * (accept - self.hyper_acceptance)
         deviation = self._hyper_vector(point) - self.hyper_mean
         weight = 1 / (self.steps + 1) ** 0.8
         self.hyper_mean = self.hyper_mean + weight * deviation
@@ -413,28 +502,6 @@ class UtilityHMC(SeededStep):
 
     def _log_prior(self, point: Point) -> float:
         return float(self._prior(*(point[name] for name in self._prior_inputs))[0])
-
-
-def _default_log_scale(size: int) -> float:
-    """Optimal scale of a random walk in this many dimensions, relative to the root of the covariance of the target."""
-    return float(np.log(2.4 / np.sqrt(max(size, 1))))
-
-
-def _conditional(
-    mean: np.ndarray, covariance: np.ndarray, some: np.ndarray, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of some components of a Gaussian, given the values of the others."""
-    if len(some) == len(mean):
-        return mean, covariance
-    others = np.setdiff1d(np.arange(len(mean)), some)
-    slope = np.linalg.solve(covariance[np.ix_(others, others)], covariance[np.ix_(others, some)]).T
-    given = covariance[np.ix_(some, some)] - slope @ covariance[np.ix_(others, some)]
-    return mean[some] + slope @ (values[others] - mean[others]), given
-
-
-def _log_t(standardised: np.ndarray) -> float:
-    """Logarithm, up to a constant, of the density of a t distribution of unit scale."""
-    return float(-0.5 * (FAR_FREEDOM + len(standardised)) * np.log1p(standardised @ standardised / FAR_FREEDOM))
 
 
 def _acceptance_probability(log_ratio: float) -> float:
