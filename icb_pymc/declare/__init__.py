@@ -11,7 +11,7 @@
 - `session_jumps`: a walk that may jump between sessions.
 - `folds`, `priors`, `change_points`: preferences that are constant within segments.
 - `pairwise_ranking`: the likelihood of T-REX.
-- `graph`, `numpy_functions`, `scan_over_time`, `shapes`: read a PyMC graph; evaluate one; loop over decisions; shapes of
+- `graph`, `numpy_functions`: read a PyMC graph; evaluate one. `scan_over_time`: loop over decisions. `shapes`: those of
   our ops.
 """
 
