@@ -26,7 +26,7 @@ FACTOR_SD = 0.7
 FACTOR_NODES, MOST_ROUNDS = np.linspace(-3.5, 3.5, 9), 10
 
 
-def unchanging_space(decisions: xr.Dataset) -> StateSpace:
+def unchanging_space(decisions: xr.Dataset, lapse: float = 0.0) -> StateSpace:
     """The state space of weights that stand still, in log-odds per typical difference between two candidates."""
     available, chosen = decisions["available"].values.astype(bool), decisions["chosen"].values
     contrasts = choice_contrasts(decisions["context"].values / contrast_spread(decisions), available, chosen, 1.0)
@@ -44,6 +44,7 @@ def unchanging_space(decisions: xr.Dataset) -> StateSpace:
         offset=np.zeros(len(contrasts.values)),
         state_loading=contrasts.values,
         sampling_loading=np.zeros((len(contrasts.values), 0)),
+        lapse=lapse,
     )
 
 
@@ -77,10 +78,12 @@ class Evidence:
         Position of the first decision after the event.
     prior_scale : float
         By which the standard deviations of all these priors are multiplied.
+    lapse : float
+        Probability that a choice is made at random.
     """
 
-    def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0) -> None:
-        self.space, self.at = unchanging_space(decisions), at
+    def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0, lapse: float = 0.0) -> None:
+        self.space, self.at = unchanging_space(decisions, lapse), at
         self._prior_scale, self._factor_sd = prior_scale, prior_scale * FACTOR_SD
         self._multipliers: np.ndarray | None = None
         # Where the posterior of the logarithm of the factor is: the prior, to begin with.

@@ -96,6 +96,7 @@ def compare_accounts(
     ci_prob: float = 0.94,
     placebos: int = 0,
     prior_scale: float = 1.0,
+    lapse: float = 0.0,
     draws: int = 1000,
     random_seed: int = 0,
     progressbar: bool = False,
@@ -131,6 +132,8 @@ def compare_accounts(
     prior_scale : float
         Standard deviation of the half-normal priors of the scales of the step and of the drift; that of the logarithm
         of the factor, and that of the size of a step, are in proportion.
+    lapse : float
+        Probability that a choice is made at random, the same under all accounts.
     draws : int
         Draws of the step.
     random_seed : int
@@ -166,7 +169,7 @@ def compare_accounts(
             f"there are {at} decisions before the event and {steps - at} after it; a step needs {LEAST_DECISIONS} on "
             "each side: make the windows longer."
         )
-    evidence_of, weight = Evidence(inside, at, prior_scale), log_scale_prior(prior_scale)
+    evidence_of, weight = Evidence(inside, at, prior_scale, lapse), log_scale_prior(prior_scale)
     none = evidence_of(0.0, 0.0)
     drift = np.array([evidence_of(w, 0.0) for w in SCALES]) + weight
     # No drift and drift have equal prior probabilities, and so have the two kinds of step.
@@ -185,7 +188,7 @@ def compare_accounts(
     names = [str(name) for name in decisions["feature"].values]
     table = _describe_steps(drawn, names, features or names, ci_prob)
     best_drift = float([0.0, *SCALES][int(np.argmax([none, *drift]))])
-    at_event, others = _placebo_factors(inside, at, best_drift, placebos, progressbar)
+    at_event, others = _placebo_factors(inside, at, best_drift, placebos, progressbar, lapse)
     probability = {name: float(np.exp(value - total)) for name, value in evidence.items()}
     return Accounts(evidence, probability, one_factor, table, drawn, others, at_event)
 
@@ -209,16 +212,16 @@ def verdict_on(
     return capped_grade(grade_of(change, questions, matters), account.probability["no change"], events)
 
 
-def unchanging_weights(decisions: xr.Dataset) -> np.ndarray:
+def unchanging_weights(decisions: xr.Dataset, lapse: float = 0.0) -> np.ndarray:
     """The most probable weights (feature,) of an agent that never changes, in log-odds per unit of the features."""
-    space = unchanging_space(decisions)
+    space = unchanging_space(decisions, lapse)
     start = make_reference(space, find_mode(space).data).noise.start
     return WEIGHT_SD * start / contrast_spread(decisions)
 
 
-def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int) -> np.ndarray:
+def draw_unchanging_weights(decisions: xr.Dataset, draws: int, seed: int, lapse: float = 0.0) -> np.ndarray:
     """Draws (draw, feature) of the weights of an agent that never changes, in log-odds per unit of the features."""
-    space, rng = unchanging_space(decisions), np.random.Generator(np.random.SFC64(seed))
+    space, rng = unchanging_space(decisions, lapse), np.random.Generator(np.random.SFC64(seed))
     reference = make_reference(space, find_mode(space).data)
     starts = [
         draw_centred_noise(reference, fresh_noise(reference, rng)).start + reference.noise.start for _ in range(draws)
@@ -247,13 +250,14 @@ def _describe_steps(
 
 
 def _placebo_factors(
-    decisions: xr.Dataset, at: int, movement: float, placebos: int, progressbar: bool
+    decisions: xr.Dataset, at: int, movement: float, placebos: int, progressbar: bool, lapse: float
 ) -> tuple[float, np.ndarray]:
     """Log Bayes factors of a step against none, given the drift: at the event, and at dates where nothing happened."""
 
     def factor(part: xr.Dataset, position: int) -> float:
         # Drift is per decision: a part of the log has a part of it.
-        evidence_of, scale = Evidence(part, position), movement * np.sqrt(part.sizes["time"] / decisions.sizes["time"])
+        evidence_of = Evidence(part, position, lapse=lapse)
+        scale = movement * np.sqrt(part.sizes["time"] / decisions.sizes["time"])
         with_step = np.logaddexp(evidence_of.own_steps(scale), evidence_of.one_factor(scale))
         return float(with_step + np.log(0.5) - evidence_of(scale, 0.0))
 

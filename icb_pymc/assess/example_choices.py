@@ -84,6 +84,7 @@ def example_choices(
     *,
     times: Sequence[Any] | None = None,
     ci_prob: float = 0.94,
+    lapse: float = 0.0,
 ) -> list[ExampleChoice]:
     """Decisions of the log with the probability of each candidate before and after, and the features that moved it.
 
@@ -96,6 +97,8 @@ def example_choices(
         Which decisions to show; by default the ones that the change alters more than 95%, 50% and 5% of the log.
     ci_prob : float
         Probability of the intervals.
+    lapse : float
+        Probability that a choice is made at random.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def example_choices(
         shown = [pair for i, pair in enumerate(shown) if pair[0] not in positions[:i]]
     else:
         shown = [(_position(decisions, moment, available), None) for moment in times]
-    return [_choice(decisions, t, share, old, new, ci_prob) for t, share in shown]
+    return [_choice(decisions, t, share, old, new, ci_prob, lapse) for t, share in shown]
 
 
 def _per_unit(decisions: xr.Dataset, draws: np.ndarray) -> np.ndarray:
@@ -158,7 +161,13 @@ def _position(decisions: xr.Dataset, moment: Any, available: np.ndarray) -> int:
 
 
 def _choice(
-    decisions: xr.Dataset, t: int, share: float | None, old: np.ndarray, new: np.ndarray, ci_prob: float
+    decisions: xr.Dataset,
+    t: int,
+    share: float | None,
+    old: np.ndarray,
+    new: np.ndarray,
+    ci_prob: float,
+    lapse: float,
 ) -> ExampleChoice:
     slots = np.flatnonzero(decisions["available"].values[t].astype(bool))
     context = decisions["context"].values[t][slots]
@@ -166,7 +175,7 @@ def _choice(
     tail = (1 - ci_prob) / 2
     chances = []
     for weights in (old, new):
-        drawn = softmax(weights @ context.T, axis=1)
+        drawn = (1 - lapse) * softmax(weights @ context.T, axis=1) + lapse / len(slots)
         chances.append(np.vstack([drawn.mean(axis=0), np.quantile(drawn, [tail, 1 - tail], axis=0)]))
     others = (context.sum(axis=0) - context) / (len(slots) - 1)
     # In log-odds against the average of the others: linear, so the parts of the features add up to the whole.

@@ -138,11 +138,6 @@ def _log_predictive(
             f"'{name_of(declare)}' cannot forecast one step ahead: that is for beliefs that are linear and Gaussian, "
             "with utilities linear in rho and a proper prior."
         )
-    elif linear.lapse is not None:
-        raise InputError(
-            f"'{name_of(declare)}' cannot forecast one step ahead with lapses; compare by leave-one-out, or leave out "
-            "'lapse'."
-        )
     elif linear.source.observed:
         raise InputError(
             f"'{name_of(declare)}' cannot forecast one step ahead where rewards were observed; compare by "

@@ -14,7 +14,7 @@ from icb_pymc.assess.convergence import HIGHEST_RHAT, rank_rhat
 from icb_pymc.assess.decisiveness import decisiveness_around
 from icb_pymc.assess.event_windows import Event, known_features, window_means, windows_around
 from icb_pymc.assess.metrics import relative_importance
-from icb_pymc.assess.weights import chosen_if_higher, feature_sd, lapse_of, log_odds_weights
+from icb_pymc.assess.weights import chosen_if_higher, feature_sd, log_odds_weights, mean_lapse
 from icb_pymc.assess.wording import (
     describe_accounts,
     describe_decisiveness,
@@ -58,7 +58,9 @@ class Impact:
         Changes of less than this, in log-odds per standard deviation, are not relevant.
     accounts : tuple of Accounts or None
         For each event, how well a step at the event, drift and no change are supported; None where the trace has no
-        choices, one side of the event too few decisions, or the model has lapses, which the accounts do not know.
+        choices, or one side of the event too few decisions.
+    lapse : float
+        Probability of a lapse, the mean of the trace; it is the same under all accounts.
     """
 
     events: tuple[Event, ...]
@@ -68,13 +70,15 @@ class Impact:
     ci_prob: float
     matters: float | None = None
     accounts: tuple[Accounts | None, ...] = ()
+    lapse: float = 0.0
 
     def __str__(self) -> str:
         parts = []
         for position, event in enumerate(self.events):
             rows, account = self.rows_of(position), self.accounts[position]
             best, overall = None if account is None else account.best, self.decisiveness.loc[position]
-            parts.append(describe_impact(event.name, event.decisions, rows, overall, self.ci_prob, self.matters, best))
+            question = (overall, self.ci_prob, self.matters, best, self.lapse)
+            parts.append(describe_impact(event.name, event.decisions, rows, *question))
             if account is not None:
                 as_good = int(np.sum(account.placebo >= account.at_event))
                 placebo = (as_good, len(account.placebo)) if len(account.placebo) else None
@@ -178,8 +182,8 @@ def impact(
     Warns
     -----
     InputWarning
-        If the chains disagree on a change (R-hat above 1.05), the trace shows a clear change although no change is
-        better supported, or the accounts are left out because the model has lapses.
+        If the chains disagree on a change (R-hat above 1.05), or the trace shows a clear change although no change is
+        better supported.
 
     Examples
     --------
@@ -205,13 +209,6 @@ def impact(
     _warn_if_chains_disagree(change.sel(feature=names))
     if placebos < 0:
         raise InputError(f"placebos={placebos}: give zero or more dates.")
-    if np.any(lapse_of(trace)):
-        warnings.warn(
-            "the accounts of a step, of drift and of no change know no lapses, so they are left out: verdicts rest on "
-            "the trace alone.",
-            InputWarning,
-            stacklevel=2,
-        )
     accounts = tuple(_account(trace, event, names, ci_prob, placebos, progressbar) for event in windows)
     to_user = _per_user_unit(decisions)
     rows: dict[tuple[int, str], dict[str, Any]] = {}
@@ -251,17 +248,14 @@ def impact(
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["event", "feature"])
     sharpness = decisiveness_around(means, accounts, decisions, ci_prob)
     stacked = xr.Dataset({which: values.stack(sample=("chain", "draw")) for which, values in means.items()})
-    return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters, accounts)
+    return Impact(windows, table, sharpness, stacked.sel(feature=names), ci_prob, matters, accounts, mean_lapse(trace))
 
 
 def _account(
     trace: InferenceData, event: Event, names: Sequence[str], ci_prob: float, placebos: int, progressbar: bool
 ) -> Accounts | None:
-    """The three accounts of the decisions in the windows of an event, or None if there is too little to compare.
-
-    The accounts know no lapses, so None for a trace of a model with lapses too.
-    """
-    if "observed_data" not in group_names(trace) or min(event.decisions) < LEAST_DECISIONS or np.any(lapse_of(trace)):
+    """The three accounts of the decisions in the windows of an event, or None if there is too little to compare."""
+    if "observed_data" not in group_names(trace) or min(event.decisions) < LEAST_DECISIONS:
         return None
     decisions = decisions_in(trace)
     first, at, end = np.searchsorted(decisions["time"].values, [event.start, event.time, event.end])
@@ -271,6 +265,7 @@ def _account(
         window=slice(int(first), int(end)),
         features=names,
         ci_prob=ci_prob,
+        lapse=mean_lapse(trace),
         placebos=placebos,
         progressbar=progressbar,
     )

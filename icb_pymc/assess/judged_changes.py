@@ -71,8 +71,8 @@ def judged_changes(trace: InferenceData, result: Impact, position: int) -> pd.Da
             "counted_after": _direction(new),
             "difference": float(difference["difference"]),
             "two_valued": bool(difference["two_valued"]),
-            "chosen_before": float(expit(old * difference["sds"]).mean()),
-            "chosen_after": float(expit(new * difference["sds"]).mean()),
+            "chosen_before": _chosen(old * difference["sds"], result.lapse),
+            "chosen_after": _chosen(new * difference["sds"], result.lapse),
             "verdict": str(verdict),
         }
         if not sudden and not difference["two_valued"]:
@@ -142,6 +142,11 @@ def typical_differences(decisions: xr.Dataset) -> pd.DataFrame:
         sds = difference / user_sd if user_sd > 0 else 0.0
         rows[str(name)] = {"difference": difference, "sds": sds, "two_valued": two}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("feature")
+
+
+def _chosen(log_odds: np.ndarray, lapse: float) -> float:
+    """How often one of two candidates is chosen, half of the lapses included."""
+    return float((1 - lapse) * expit(log_odds).mean() + lapse / 2)
 
 
 def _direction(weight: np.ndarray) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from icb_pymc.assess.weights import alpha_of
+from icb_pymc.assess.weights import alpha_of, lapse_of
 from icb_pymc.data.separation import separating_features
 from icb_pymc.data.sessions import seen
 from icb_pymc.data.times import format_time
@@ -93,7 +93,8 @@ def worst_shift(trace: InferenceData, decisions: xr.Dataset) -> Shift | None:
     posterior = group(trace, "posterior")
     stored = json.loads(trace.attrs.get("hyperparameters", "{}"))
     is_logit = "sampling_covariance" in stored and np.all(np.asarray(stored["sampling_covariance"]) == 0)
-    if "belief" not in posterior or not is_logit or stored.get("mean_reward") is not None:
+    is_softmax = stored.get("mean_reward") is None and not np.any(lapse_of(trace))
+    if "belief" not in posterior or not is_logit or not is_softmax:
         return None
     paths = posterior["belief"].transpose("chain", "draw", "time", "feature")
     if paths.sizes["time"] != decisions.sizes["time"]:

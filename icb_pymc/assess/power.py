@@ -11,7 +11,7 @@ from rich.progress import track
 
 from icb_pymc.assess.accounts import compare_accounts, unchanging_weights, verdict_on
 from icb_pymc.assess.event_windows import Event, known_features, windows_around
-from icb_pymc.assess.weights import feature_sd
+from icb_pymc.assess.weights import feature_sd, mean_lapse
 from icb_pymc.errors import InputError
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
@@ -139,7 +139,8 @@ def power(
         int(i) for i in np.searchsorted(decisions["time"].values, [window.start, window.time, window.end])
     )
     inside = decisions.isel(time=slice(first, end))
-    sd, weights = feature_sd(decisions).values, unchanging_weights(inside)
+    lapse = 0.0 if isinstance(log, xr.Dataset) else mean_lapse(log)
+    sd, weights = feature_sd(decisions).values, unchanging_weights(inside, lapse)
     every = [str(name) for name in decisions["feature"].values]
     cells = [(name, float(size)) for name in names for size in sizes]
     found: dict[tuple[str, float], list[bool]] = {cell: [] for cell in cells}
@@ -151,8 +152,8 @@ def power(
         # A feature in which candidates do not differ has no standard deviation, and no step of it can be seen.
         direction = 1.0 if weights[column] >= 0 else -1.0
         step[column] = direction * size / sd[column] if sd[column] > 0 else 0.0
-        simulated = _simulated(inside, weights, step, at - first, rng)
-        account = compare_accounts(simulated, at - first, draws=DRAWS, random_seed=replicate)
+        simulated = _simulated(inside, weights, step, at - first, lapse, rng)
+        account = compare_accounts(simulated, at - first, lapse=lapse, draws=DRAWS, random_seed=replicate)
         change = account.draws["after"][:, column] - account.draws["before"][:, column]
         is_clear = verdict_on(change, account, questions=len(names)) == "clear"
         found[name, size].append(is_clear and (size == 0 or np.sign(change.mean()) == direction))
@@ -162,12 +163,15 @@ def power(
 
 
 def _simulated(
-    decisions: xr.Dataset, weights: np.ndarray, step: np.ndarray, at: int, rng: np.random.Generator
+    decisions: xr.Dataset, weights: np.ndarray, step: np.ndarray, at: int, lapse: float, rng: np.random.Generator
 ) -> xr.Dataset:
-    """The decisions with choices by softmax of these weights, and of weights + step from position `at` on."""
+    """The decisions with choices by softmax of these weights, and of weights + step from `at` on, or lapses."""
     context = decisions["context"].values
     path = weights + step * (np.arange(len(context)) >= at)[:, None]
-    utility = (context * path[:, None, :]).sum(axis=-1) + rng.gumbel(size=context.shape[:2])
+    utility = (context * path[:, None, :]).sum(axis=-1)
+    if lapse > 0:
+        utility[rng.random(len(utility)) < lapse] = 0.0
+    utility = utility + rng.gumbel(size=context.shape[:2])
     chosen = np.where(decisions["available"].values.astype(bool), utility, -np.inf).argmax(axis=1)
     return decisions.assign(chosen=("time", chosen))
 

@@ -9,6 +9,7 @@ from rich.progress import track
 
 from icb_pymc.assess.accounts import LEAST_DECISIONS, compare_accounts, verdict_on
 from icb_pymc.assess.event_windows import Event
+from icb_pymc.assess.weights import mean_lapse
 from icb_pymc.assess.wording import probability_of_direction
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.posterior import decisions_in
@@ -68,7 +69,9 @@ def prior_sensitivity(
         event = events[position]
         first, at, end = np.searchsorted(decisions["time"].values, [event.start, event.time, event.end])
         window = slice(int(first), int(end))
-        account = compare_accounts(decisions, int(at), window=window, features=features, prior_scale=factor)
+        account = compare_accounts(
+            decisions, int(at), window=window, features=features, prior_scale=factor, lapse=mean_lapse(trace)
+        )
         for name in features:
             column = names.index(name)
             old, new = account.draws["before"][:, column], account.draws["after"][:, column]

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from icb_pymc.assess.accounts import draw_unchanging_weights
 from icb_pymc.assess.predictive_checks import has_probabilities
-from icb_pymc.assess.weights import lapse_of
+from icb_pymc.assess.weights import mean_lapse
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.posterior import decisions_in
@@ -60,7 +60,8 @@ def against_unchanging(trace: InferenceData) -> AgainstUnchanging | None:
     """Compare the choice probabilities of a trace with those of weights that never change.
 
     Both are given all other choices (leave-one-out). The unchanging weights have the prior of
-    `icb_pymc.assess.accounts`, wide in log-odds; their posterior is approximated by the Gaussian around its mode.
+    `icb_pymc.assess.accounts`, wide in log-odds; their posterior is approximated by the Gaussian around its mode. If
+    the model has lapses, choices under these weights lapse as often as on average in the trace.
 
     Parameters
     ----------
@@ -69,27 +70,24 @@ def against_unchanging(trace: InferenceData) -> AgainstUnchanging | None:
     Returns
     -------
     AgainstUnchanging or None
-        None if the trace has no choice probabilities, or not its decisions, or its model has lapses: it could be
-        better for these alone.
+        None if the trace has no choice probabilities, or not its decisions.
     """
     if not has_probabilities(trace) or "chosen" not in group(trace, "observed_data"):
-        return None
-    if np.any(lapse_of(trace)):
         return None
     decisions = decisions_in(trace)
     chosen = decisions["chosen"].values
     probability = group(trace, "choice_probabilities")["probability"].values
     model = np.log(np.maximum(probability[np.arange(len(chosen)), chosen], 1e-300))
-    difference = model - unchanging_scores(decisions)
+    difference = model - unchanging_scores(decisions, mean_lapse(trace))
     return AgainstUnchanging(float(difference.sum()), float(np.sqrt(len(difference) * difference.var())))
 
 
-def unchanging_scores(decisions: xr.Dataset) -> np.ndarray:
+def unchanging_scores(decisions: xr.Dataset, lapse: float = 0.0) -> np.ndarray:
     """log p(a_t | all other choices) (time,) under weights that never change.
 
     1 / p(a_t | others) is the posterior mean of 1 / p(a_t | weights).
     """
-    weights = draw_unchanging_weights(decisions, DRAWS, 0)
+    weights = draw_unchanging_weights(decisions, DRAWS, 0, lapse)
     available, chosen = decisions["available"].values.astype(bool), decisions["chosen"].values
     contrasts = choice_contrasts(decisions["context"].values, available, chosen, 1.0)
     scores = np.empty(len(chosen))
@@ -97,5 +95,7 @@ def unchanging_scores(decisions: xr.Dataset) -> np.ndarray:
         utility = contrasts.values[contrasts.first[t] : contrasts.first[t + 1]] @ weights.T
         # Minus the log-likelihood of the choice, for each draw.
         surprise = np.logaddexp.reduce(np.vstack([np.zeros(len(weights)), utility]), axis=0)
+        if lapse > 0:
+            surprise = -np.log((1 - lapse) * np.exp(-surprise) + lapse / (len(utility) + 1))
         scores[t] = np.log(len(weights)) - logsumexp(surprise)
     return scores

@@ -209,6 +209,11 @@ def lapse_of(trace: InferenceData) -> Any:
     return float(lapse) if isinstance(lapse, (int, float)) else 0.0
 
 
+def mean_lapse(trace: InferenceData) -> float:
+    """Probability of a lapse, on average over the draws."""
+    return float(np.mean(lapse_of(trace)))
+
+
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:
     """The alpha that the attributes of a trace or of simulated decisions store as a number, if they do."""
     alpha = json.loads(attrs.get("hyperparameters", "{}")).get("alpha")

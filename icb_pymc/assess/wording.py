@@ -1,6 +1,7 @@
 """Sentences made from posterior draws: grades, probabilities and what they mean."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ def describe_impact(
     ci_prob: float,
     matters: float | None,
     account: str | None = None,
+    lapse: float = 0.0,
 ) -> str:
     """The changes around one event: a sentence on each feature that changed, and a table of all.
 
@@ -183,7 +185,9 @@ def describe_impact(
     weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    describe = {"step": describe_step, "drift": describe_drift}.get(account or "", describe_change)
+    describe = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}.get(
+        account or "", describe_change
+    )
     claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
     changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]
     if is_all_sharper(overall):
@@ -221,8 +225,8 @@ def describe_change(feature: str, row: Any, ci_prob: float) -> str:
     )
 
 
-def describe_step(feature: str, row: Any, ci_prob: float) -> str:
-    """A step in a sentence, signed, with its interval and what it means for a choice.
+def describe_step(feature: str, row: Any, ci_prob: float, lapse: float = 0.0) -> str:
+    """A step in a sentence, signed, with its interval and what it means for a choice, which may be a lapse.
 
     Examples
     --------
@@ -235,7 +239,8 @@ def describe_step(feature: str, row: Any, ci_prob: float) -> str:
     names |= {"upper": "step_upper", "probability": "step_probability"}
     names |= {"flipped": "step_flipped"}
     step = {name: row[column] for name, column in names.items()} | {"verdict": row["verdict"]}
-    step |= {"chosen_before": expit(row["step_from"]), "chosen_after": expit(row["step_to"])}
+    for which, column in (("chosen_before", "step_from"), ("chosen_after", "step_to")):
+        step[which] = (1 - lapse) * expit(row[column]) + lapse / 2
     sentence = describe_change(feature, step, ci_prob)
     old, new = ("rose", "stepped up") if row["step"] > 0 else ("fell", "stepped down")
     return sentence.replace(f" {old}", f" {new}", 1)

@@ -1,6 +1,7 @@
-"""What one choice says about its contrasts: E[p] and the mean and covariance of ε weighted by p, u = centre + root ε.
+"""What one choice says about its contrasts: E[π] and the mean and covariance of ε weighted by π, u = centre + root ε.
 
-p = 1 / (1 + Σ exp u) is the probability of the candidate that was chosen, and ε is standard normal.
+π = p = 1 / (1 + Σ exp u) is the probability of the candidate that was chosen, or with lapses (1 - lapse) p + lapse / n
+with n candidates; ε is standard normal.
 """
 
 import math
@@ -19,9 +20,15 @@ _HALF_WIDTH, _STEP_TIMES_SPREAD, _MAX_STEP = 8.0, 0.8, 0.5
 
 @numba.njit(cache=True, nogil=True)
 def weigh_by_choice(
-    count: int, centre: Floats, root: Floats, points: Floats, tilted_mean: Floats, tilted_covariance: Floats
+    count: int,
+    centre: Floats,
+    root: Floats,
+    points: Floats,
+    tilted_mean: Floats,
+    tilted_covariance: Floats,
+    lapse: float = 0.0,
 ) -> float:
-    """log E[p], with the mean (count,) and covariance (count, count) of ε weighted by p.
+    """log E[π], with the mean (count,) and covariance (count, count) of ε weighted by π.
 
     Parameters
     ----------
@@ -31,8 +38,26 @@ def weigh_by_choice(
         Standard normal points to average over where there are several contrasts, at most n.
     """
     if count == 1:
-        return _on_grid(centre[0], root[0, 0], tilted_mean, tilted_covariance)
-    return _at_points(centre[:count], root, points, tilted_mean, tilted_covariance)
+        value = _on_grid(centre[0], root[0, 0], tilted_mean, tilted_covariance)
+    else:
+        value = _at_points(centre[:count], root, points, tilted_mean, tilted_covariance)
+    return value if lapse == 0.0 else _mix_with_lapse(count, lapse, value, tilted_mean, tilted_covariance)
+
+
+@numba.njit(cache=True, nogil=True)
+def _mix_with_lapse(count: int, lapse: float, value: float, tilted_mean: Floats, tilted_covariance: Floats) -> float:
+    """log E[π] from log E[p], with the moments of a mixture: those weighted by p, or of ε itself if it was a lapse."""
+    attentive = (1.0 - lapse) * math.exp(value)
+    probability = attentive + lapse / (count + 1)
+    weight = attentive / probability
+    for i in range(count):
+        for j in range(count):
+            between = (1.0 - weight) * tilted_mean[i] * tilted_mean[j]
+            tilted_covariance[i, j] = weight * (tilted_covariance[i, j] + between)
+        tilted_covariance[i, i] += 1.0 - weight
+    for i in range(count):
+        tilted_mean[i] *= weight
+    return math.log(probability)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -97,7 +97,11 @@ def make_site(
     precision: Floats,
     linear: Floats,
 ) -> None:
-    """The site under which ε has the tilted mean and covariance, into ``precision`` and ``linear``."""
+    """The site under which ε has the tilted mean and covariance, into ``precision`` and ``linear``.
+
+    After a choice that may have been a lapse ε can be less certain than before. The precision is not negative even
+    then: such a site, made given all other choices, could leave no Gaussian without those of later choices.
+    """
     inverse = np.zeros((count, count))
     for j in range(count):
         # A contrast that is determined by those before it needs no site.
@@ -123,9 +127,44 @@ def make_site(
     for i in range(count):
         for j in range(count):
             precision[i, j] = 0.5 * (inverse[i, j] + inverse[j, i])
+    if _remove_negative(precision, count):
+        # The slope under which the mean of ε is the tilted mean with this precision: R'^-1 m + ΛR m.
+        for i in range(count):
+            linear[i] = tilted_mean[i]
+        _solve_transposed(count, root, linear)
+        for i in range(count):
+            for j in range(count):
+                for p in range(j + 1):
+                    linear[i] += precision[i, j] * root[j, p] * tilted_mean[p]
     for i in range(count):
         for j in range(count):
             linear[i] += precision[i, j] * centre[j]
+
+
+@numba.njit(cache=True, nogil=True)
+def _remove_negative(matrix: Floats, count: int) -> bool:
+    """Factorise a symmetric matrix, without the columns of pivots that are not positive; whether there were any."""
+    triangle, changed = np.zeros((count, count)), False
+    for j in range(count):
+        for i in range(j, count):
+            value = matrix[i, j]
+            for p in range(j):
+                value -= triangle[i, p] * triangle[j, p]
+            if i == j:
+                if not value > 0.0:
+                    # A contrast without a site of its own has a pivot of zero.
+                    changed = changed or value < 0.0
+                    break
+                triangle[j, j] = math.sqrt(value)
+            else:
+                triangle[i, j] = value / triangle[j, j]
+    if changed:
+        for i in range(count):
+            for j in range(count):
+                matrix[i, j] = 0.0
+                for p in range(min(i, j) + 1):
+                    matrix[i, j] += triangle[i, p] * triangle[j, p]
+    return changed
 
 
 @numba.njit(cache=True, nogil=True)

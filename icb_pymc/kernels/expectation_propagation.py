@@ -80,7 +80,7 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
         log_predictive[t] = 0.0
         if count > 0:
             contrast_moments(space, t, mean, covariance, centre, root, gain)
-            value = weigh_by_choice(count, centre, root, points, tilted_mean, tilted_covariance)
+            value = weigh_by_choice(count, centre, root, points, tilted_mean, tilted_covariance, space.lapse)
             log_evidence += value
             update_state(count, gain, tilted_mean, tilted_covariance, mean, covariance)
             make_site(count, centre, root, tilted_mean, tilted_covariance, window.precision[w], window.linear[w])
@@ -99,8 +99,11 @@ def predict_choices(space: StateSpace, points: Floats, log_predictive: Floats) -
                         break
                 wait = min(2 * wait, _LONGEST_WAIT) if change < _SMALL * since else max(1, wait // 2)
                 since = 0
-            # What corrects earlier forecasts must not make this one exceed certainty: the rest is left to the next.
+            # What corrects earlier forecasts must not make this one exceed certainty, or less probable than by a
+            # lapse alone: the rest is left to the next.
             log_predictive[t] = min(log_evidence - forecast, 0.0)
+            if space.lapse > 0.0:
+                log_predictive[t] = max(log_predictive[t], math.log(space.lapse / (count + 1)))
             forecast += log_predictive[t]
         if t < T - 1:
             advance_state(space, t, mean, covariance, column, scratch)
@@ -172,7 +175,9 @@ def _make_sites_again(space: StateSpace, begin: int, end: int, points: Floats, w
             for q in range(count):
                 for i in range(d):
                     both[p, q] += gain[i, p] * informed[i, q]
-        _make_site_again(count, centre, root, points, site_mean, site_covariance, gain, adjoint, both, w, window)
+        _make_site_again(
+            count, centre, root, points, site_mean, site_covariance, gain, adjoint, both, w, window, space.lapse
+        )
         _carry_backwards(
             count, space.state_loading[space.first[t] : space.first[t + 1]], centre, root, precision, linear,
             site_mean, site_covariance, gain, informed, both, adjoint, information,
@@ -182,7 +187,7 @@ def _make_sites_again(space: StateSpace, begin: int, end: int, points: Floats, w
 @numba.njit(cache=True, nogil=True)
 def _make_site_again(
     count: int, centre: Floats, root: Floats, points: Floats, site_mean: Floats, site_covariance: Floats,
-    gain: Floats, adjoint: Floats, both: Floats, w: int, window: Window,
+    gain: Floats, adjoint: Floats, both: Floats, w: int, window: Window, lapse: float,
 ) -> None:  # fmt: skip
     """Make the site of one decision given the others: the smoothed ε without the old site, then with the choice."""
     d = adjoint.size
@@ -234,7 +239,7 @@ def _make_site_again(
         if not math.isfinite(cavity_centre[p] + cavity_root[p, p]):
             return
     tilted_mean, tilted_covariance = np.empty(count), np.empty((count, count))
-    value = weigh_by_choice(count, cavity_centre, cavity_root, points, tilted_mean, tilted_covariance)
+    value = weigh_by_choice(count, cavity_centre, cavity_root, points, tilted_mean, tilted_covariance, lapse)
     make_site(count, cavity_centre, cavity_root, tilted_mean, tilted_covariance, window.precision[w], window.linear[w])
     window.scale[w] = value - apply_site(
         count, cavity_centre, cavity_root, window.precision[w], window.linear[w], tilted_mean, tilted_covariance

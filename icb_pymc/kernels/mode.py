@@ -10,6 +10,7 @@ from icb_pymc.kernels.pseudo_data import (
     apply_noise_covariance,
     choice_gradient,
     empty_data,
+    expected_data_at,
     log_determinant,
     pseudo_data_at,
 )
@@ -34,11 +35,11 @@ class Mode(NamedTuple):
     multipliers : (N,)
         K^-1 (û - m), which is the gradient of the log-likelihood at û.
     data : PseudoData
-        Measurements with the gradient and curvature of the choices at û.
+        Measurements with the gradient and curvature of the choices at û; with lapses, with their Fisher information.
     gains : SmootherGains
         For these measurements.
     log_evidence : float
-        log ∫ π(u) N(u; m, K) du by Laplace's method, if there are no lapses.
+        log ∫ π(u) N(u; m, K) du by Laplace's method.
     """
 
     contrasts: Floats
@@ -53,7 +54,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
 
     With u = m + K a the quadratic form is a'(u - m), so K is never inverted and may be singular. The objective is
     concave, and each step is halved until the objective increases, so the search cannot diverge. With lapses it is not
-    concave, and the search, whose steps are shorter than Newton's, ends at a local mode.
+    concave: where the curvature of a choice would be negative it is taken as zero, and the search ends at a local mode.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
     likelihood = choice_gradient(space.first, contrasts, gradient, True, space.lapse)
     objective = likelihood - 0.5 * multipliers @ (contrasts - mean)
     for _ in range(_MAX_ITERATIONS):
-        pseudo_data_at(space.first, contrasts, gradient, data)
+        pseudo_data_at(space.first, contrasts, gradient, data, space.lapse)
         gains = smoother_gains(space, data)
         solve_covariance(space, gains, data.values - mean, proposed)
         apply_noise_covariance(space.first, data, proposed, weighted)
@@ -96,6 +97,9 @@ def find_mode(space: StateSpace, multipliers: Floats | None = None) -> Mode:
             likelihood = choice_gradient(space.first, contrasts, gradient, True, space.lapse)
             break
         contrasts, multipliers = trial, trial_multipliers
+    if space.lapse > 0:
+        expected_data_at(space.first, contrasts, gradient, data, space.lapse)
+        gains = smoother_gains(space, data)
     square = multipliers @ (contrasts - mean)
-    log_evidence = likelihood - 0.5 * square - 0.5 * (gains.log_determinant - log_determinant(data))
+    log_evidence = likelihood - 0.5 * square - 0.5 * (gains.log_determinant - log_determinant(data, space.first))
     return Mode(contrasts, multipliers, data, gains, float(log_evidence))

@@ -13,6 +13,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from icb_pymc.kernels.lapses import curvature_shares, gradient_with_lapses, information_shares
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -53,7 +55,7 @@ def choice_gradient(
 ) -> float:
     """The ``gradient`` -p (N,) of Σ_t log π(x_t)[a_t] at contrasts u (N,), and, if requested, the sum itself."""
     if lapse > 0.0:
-        return _gradient_with_lapses(first, contrasts, lapse, gradient)
+        return gradient_with_lapses(first, contrasts, lapse, gradient)
     total, product = 0.0, 1.0
     for t in range(first.size - 1):
         begin, end = first[t], first[t + 1]
@@ -85,46 +87,36 @@ def choice_gradient(
 
 
 @numba.njit(cache=True, nogil=True)
-def _gradient_with_lapses(first: Integers, contrasts: Floats, lapse: float, gradient: Floats) -> float:
-    """The ``gradient`` -w p and the sum of log π, π = (1 - lapse) p_0 + lapse / (number of candidates).
+def pseudo_data_at(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData, lapse: float = 0.0) -> None:
+    """Pseudo-data whose log-density has the gradient and curvature of the choices' at ``contrasts``, into ``data``.
 
-    w = (1 - lapse) p_0 / π is the probability that the choice was no lapse.
+    With lapses a curvature that would be negative is replaced by zero.
     """
-    total = 0.0
-    for t in range(first.size - 1):
-        begin, end = first[t], first[t + 1]
-        peak = 0.0
-        for row in range(begin, end):
-            peak = max(peak, contrasts[row])
-        mass = np.exp(-peak)
-        attentive = (1.0 - lapse) * mass
-        for row in range(begin, end):
-            gradient[row] = np.exp(contrasts[row] - peak)
-            mass += gradient[row]
-        attentive /= mass
-        probability = attentive + lapse / (end - begin + 1)
-        for row in range(begin, end):
-            gradient[row] *= -attentive / (probability * mass)
-        total += np.log(probability)
-    return total
+    if lapse > 0.0:
+        curvature_shares(first, contrasts, lapse, data.variance, data.common_variance)
+    else:
+        for t in range(first.size - 1):
+            candidates = first[t + 1] - first[t] + 1
+            total = 1.0 + candidates * _MIN_SHARE
+            rest = 1.0
+            for row in range(first[t], first[t + 1]):
+                share = (_MIN_SHARE - gradient[row]) / total
+                data.variance[row] = 1.0 / share
+                rest -= share
+            data.common_variance[t] = 1.0 / max(rest, _MIN_SHARE / total)
+    _place_values(first, contrasts, gradient, data)
 
 
 @numba.njit(cache=True, nogil=True)
-def pseudo_data_at(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData) -> None:
-    """Pseudo-data whose log-density has the gradient and curvature of the choices' at ``contrasts``, into ``data``.
+def expected_data_at(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData, lapse: float) -> None:
+    """The same for choices with lapses, with the Fisher information instead of the curvature."""
+    information_shares(first, contrasts, lapse, data.variance, data.common_variance)
+    _place_values(first, contrasts, gradient, data)
 
-    With lapses the curvature, which may be negative, is replaced by that of a softmax with the same gradient.
-    """
-    for t in range(first.size - 1):
-        candidates = first[t + 1] - first[t] + 1
-        total = 1.0 + candidates * _MIN_SHARE
-        rest = 1.0
-        for row in range(first[t], first[t + 1]):
-            share = (_MIN_SHARE - gradient[row]) / total
-            data.variance[row] = 1.0 / share
-            rest -= share
-        data.common_variance[t] = 1.0 / max(rest, _MIN_SHARE / total)
-    # y = u + V times the gradient.
+
+@numba.njit(cache=True, nogil=True)
+def _place_values(first: Integers, contrasts: Floats, gradient: Floats, data: PseudoData) -> None:
+    """y = u + V times the gradient."""
     apply_noise_covariance(first, data, gradient, data.values)
     for row in range(contrasts.size):
         data.values[row] += contrasts[row]
@@ -244,11 +236,14 @@ def log_residual(
 
 
 @numba.njit(cache=True, nogil=True)
-def log_determinant(data: PseudoData) -> float:
-    """log det V = -Σ log share - Σ log rest, for shares that add up to one."""
+def log_determinant(data: PseudoData, first: Integers) -> float:
+    """log det V = Σ_t log(Σ share + rest) - Σ log share - Σ log rest."""
     total = 0.0
-    for row in range(data.variance.size):
-        total += np.log(data.variance[row])
     for t in range(data.common_variance.size):
+        shares = 1.0 / data.common_variance[t]
         total += np.log(data.common_variance[t])
+        for row in range(first[t], first[t + 1]):
+            shares += 1.0 / data.variance[row]
+            total += np.log(data.variance[row])
+        total += np.log(shares)
     return total

@@ -23,7 +23,7 @@ from icb_pymc.assess.judged_changes import judged_changes, mean_weights, weights
 from icb_pymc.assess.metrics import relative_importance
 from icb_pymc.assess.prior_sensitivity import prior_sensitivity
 from icb_pymc.assess.smoothing import SpreadOfChange, spread_of_change
-from icb_pymc.assess.weights import alpha_of, feature_sd, lapse_of, log_odds_weights
+from icb_pymc.assess.weights import alpha_of, feature_sd, log_odds_weights, mean_lapse
 from icb_pymc.assess.wording import is_all_sharper
 from icb_pymc.data.collinearity import CollinearPair, collinear_pairs
 from icb_pymc.data.deciders import agents_of
@@ -142,11 +142,6 @@ def find(
     ci_prob, decisions = checked_ci_prob(ci_prob), decisions_in(trace)
     if decisions.sizes["time"] < 2:
         raise InputError("one decision cannot show how priorities evolved: a report needs a log of two or more.")
-    if any(np.any(lapse_of(each)) for each in (trace, *others.values())):
-        raise InputError(
-            "a report cannot be made of a model with lapses, since its accounts of an event know none: use "
-            "`icb impact` and `icb plot`, or fit without 'lapse'."
-        )
     weights = log_odds_weights(trace)
     asked = known_features(weights["feature"].values, features)
     question = {"features": asked, "before": before, "after": after, "matters": matters, "ci_prob": ci_prob}
@@ -320,7 +315,7 @@ def _examples(
         before, after = mean_weights(weights, np.arange(end)), mean_weights(weights, np.arange(kept - end, kept))
     else:
         before, after = weights_around(trace, result, main_event(result))
-    return example_choices(decisions, before, after, times=times or None, ci_prob=ci_prob)
+    return example_choices(decisions, before, after, times=times or None, ci_prob=ci_prob, lapse=mean_lapse(trace))
 
 
 def main_event(result: Impact) -> int:

@@ -11,6 +11,7 @@ import xarray as xr
 from markupsafe import Markup
 
 import icb_pymc
+from icb_pymc.assess.weights import mean_lapse
 from icb_pymc.reports.wording import say_count, say_moment, say_number
 from icb_pymc.results.inference_data import InferenceData, group
 from icb_pymc.results.registry import registered_as
@@ -37,7 +38,7 @@ BIBTEX = """@inproceedings{huyuk2022inverse,
 # Hyperparameters in words.
 HYPERPARAMETERS = {
     "alpha": "Inverse temperature α: how consistently the best candidate is chosen",
-    "lapse": "Probability of a lapse: a choice made at random, whatever the candidates are",
+    "lapse": "Probability λ of a lapse: a choice made at random, whatever the candidates are",
     "start_mean": "Mean of the first weights",
     "start_covariance": "Variance of the first weights",
     "start_scale": "Scale of the first weights, in log-odds per typical difference",
@@ -59,9 +60,14 @@ def _subscript(symbol: str, index: str = "<mi>t</mi>") -> str:
 
 
 _PREVIOUS = "<mrow><mi>t</mi><mo>−</mo><mn>1</mn></mrow>"
-_CHOICE = (
-    f"<mrow>{_subscript('a')}<mo>~</mo><mi>softmax</mi><mo>(</mo><mi>α</mi><mo>⟨</mo>{{weight}}<mo>,</mo>"
-    f"{_subscript('x')}<mo>(</mo><mi>a</mi><mo>)</mo><mo>⟩</mo><mo>)</mo></mrow>"
+_SOFTMAX = (
+    f"<mi>softmax</mi><mo>(</mo><mi>α</mi><mo>⟨</mo>{_subscript('ρ')}<mo>,</mo>"
+    f"{_subscript('x')}<mo>(</mo><mi>a</mi><mo>)</mo><mo>⟩</mo><mo>)</mo>"
+)
+_CHOICE = f"<mrow>{_subscript('a')}<mo>~</mo>{_SOFTMAX}</mrow>"
+_LAPSING = (
+    f"<mrow>{_subscript('a')}<mo>~</mo><mo>(</mo><mn>1</mn><mo>−</mo><mi>λ</mi><mo>)</mo>{_SOFTMAX}<mo>+</mo>"
+    f"<mi>λ</mi><mo>/</mo>{_subscript('n')}</mrow>"
 )
 
 
@@ -99,7 +105,7 @@ def equations(trace: InferenceData) -> list[Markup]:
     formulas = EQUATIONS.get(str(trace.attrs.get("model")))
     if formulas is None:
         return []
-    choice = _CHOICE.replace("{weight}", _subscript("ρ"))
+    choice = _LAPSING if mean_lapse(trace) > 0 else _CHOICE
     # Only constants of this module go in.
     return [Markup(f'<math display="block">{formula}</math>') for formula in [*formulas, choice]]
 
@@ -211,7 +217,18 @@ def methods_paragraph(trace: InferenceData, decisions: xr.Dataset, ci_prob: floa
         "Weights are log-odds per standard deviation of a feature. For each event, fixed beforehand, we compared the "
         "mean weights before and after it, and three accounts of the choices by their evidence: a step at the event, "
         "drift without a step, and no change. Verdicts count how many changes were asked about; intervals are central "
-        f"{ci_prob:.0%} credible intervals."
+        f"{ci_prob:.0%} credible intervals.{_on_lapses(trace)}"
+    )
+
+
+def _on_lapses(trace: InferenceData) -> str:
+    """Which parts of a report count lapses."""
+    lapse = mean_lapse(trace)
+    if lapse == 0:
+        return ""
+    return (
+        f" Choices lapse, which is to say that they are made at random, with a probability of {lapse:.1%} (the mean of "
+        "the fit); the accounts take it as known, and dates of change were searched for as if there were no lapses."
     )
 
 

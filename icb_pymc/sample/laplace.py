@@ -97,10 +97,6 @@ def laplace_approximation(
             "Laplace's method is for beliefs that are linear and Gaussian, with utilities linear in rho; this model is "
             "not: use method 'mcmc'."
         )
-    if parts.lapse is not None:
-        raise InputError(
-            "Laplace's method is not for models with lapses, whose curvature may be negative: use method 'mcmc'."
-        )
     reader = LinearGaussianModel(model, parts, with_rho)
     point = model.initial_point()
     if parts.hyperparameters:

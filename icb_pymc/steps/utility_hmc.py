@@ -31,6 +31,7 @@ from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_sources import Dynamics, Values
 from icb_pymc.steps.centred_scales import CentredScales
 from icb_pymc.steps.far_proposals import propose_far
+from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
 from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
 from icb_pymc.steps.univariate_slice import univariate_slice
 
@@ -118,7 +119,8 @@ class UtilityHMC(SeededStep):
     Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
     which do not depend on where they are, and in between by slices along random lines. The latent variables are
     transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. Those that are
-    only in covariances are also drawn given the variables (`CentredScales`).
+    only in covariances are also drawn given the variables (`CentredScales`). A rate of lapses, which the Gaussian does
+    not depend on, is drawn given the utilities instead (`LapseRate`).
 
     Parameters
     ----------
@@ -169,10 +171,13 @@ class UtilityHMC(SeededStep):
         self._model = LinearGaussianModel(model, parts, with_rho)
         self._latents = [model.rvs_to_values[rv].name for rv in parts.variables if with_rho or rv is not parts.rho]
         hyperparameters = [rv for rv in parts.hyperparameters if rv in rvs]
-        self._hyper = [model.rvs_to_values[rv].name for rv in hyperparameters]
-        self._centred = CentredScales(model, parts, self._model, hyperparameters)
+        rates = [rv for rv in lapse_hyperparameters(model, parts) if rv in rvs]
+        others = [rv for rv in hyperparameters if rv not in rates]
+        self._hyper = [model.rvs_to_values[rv].name for rv in others]
+        self._centred = CentredScales(model, parts, self._model, others)
+        self._lapse = LapseRate(model, parts.lapse, [model.rvs_to_values[rv].name for rv in rates]) if rates else None
         self._prior_inputs: list[str] = []
-        if self._hyper:
+        if hyperparameters:
             graph = model.logp(vars=hyperparameters)
             inside = set(ancestors([graph]))
             inputs = [value for value in model.value_vars if value in inside]
@@ -209,6 +214,8 @@ class UtilityHMC(SeededStep):
         hyper_accept = np.nan
         if self._hyper:
             point, hyper_accept = self._move_hyperparameters(point)
+        if self._lapse is not None:
+            point = self._draw_lapse(point, self._lapse)
         stats = self._move_latents() | {"hyper_accept": hyper_accept}
         self._last_point = {**point, **self._point_from_noise()}
         if self.tune:
@@ -452,6 +459,15 @@ class UtilityHMC(SeededStep):
     def _log_density_here(self) -> float:
         total = self._log_prior_here + self._log_evidence_here
         return total + self._reference.log_density + self._position.log_residual
+
+    def _draw_lapse(self, point: Point, rate: LapseRate) -> Point:
+        contrasts = self._position.contrasts
+        point, lapse = rate.draw(point, self._space.first, contrasts, self._log_prior, self.rng)
+        self._log_prior_here = self._log_prior(point)
+        self._values, self._space = {**self._values, "lapse": np.asarray(lapse)}, self._space._replace(lapse=lapse)
+        self._reference = self._reference._replace(space=self._space)
+        self._position = make_position(self._reference, self._position.noise)
+        return point
 
     def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
         self.steps += 1

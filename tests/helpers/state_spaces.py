@@ -144,10 +144,13 @@ def noise_covariance(first, data):
     return covariance
 
 
-def log_likelihood(first, contrasts):
-    """log π = -log(1 + Σ exp u), summed over decisions."""
+def log_likelihood(first, contrasts, lapse=0.0):
+    """log π, π = (1 - lapse) / (1 + Σ exp u) + lapse / number of candidates, summed over decisions."""
     decisions = [np.append(contrasts[first[t] : first[t + 1]], 0.0) for t in range(len(first) - 1)]
-    return -sum(np.logaddexp.reduce(decision) for decision in decisions)
+    if lapse == 0.0:
+        return -sum(np.logaddexp.reduce(decision) for decision in decisions)
+    chosen = [np.exp(-np.logaddexp.reduce(decision)) for decision in decisions]
+    return sum(np.log((1 - lapse) * p + lapse / len(own)) for p, own in zip(chosen, decisions, strict=True))
 
 
 def probabilities(first, contrasts):

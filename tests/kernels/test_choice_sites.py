@@ -47,3 +47,17 @@ def test_a_contrast_that_others_determine_has_no_site():
     make_site(2, np.zeros(2), root, np.array([0.2, 0.7]), np.diag([0.5, 3.0]), precision, linear)
     np.testing.assert_allclose(precision, [[1 / 1.5**2, 0.0], [0.0, 0.0]])
     np.testing.assert_allclose(linear, [0.4 / 1.5, 0.0])
+
+
+def test_a_site_that_would_make_a_contrast_less_certain_keeps_the_mean_without_a_negative_precision():
+    """As after a choice that was probably a lapse: one direction is less certain than before, the other more."""
+    centre, root, _, _ = random_site(2, seed=2)
+    axes = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0]
+    wanted, moments = np.array([-0.4, 0.2]), axes @ np.diag([1.3, 0.5]) @ axes.T
+    precision, linear = np.empty((2, 2)), np.empty(2)
+    make_site(2, centre, root, wanted.copy(), moments.copy(), precision, linear)
+    assert np.linalg.eigvalsh(precision).min() > -1e-12
+    mean, covariance = np.empty(2), np.empty((2, 2))
+    apply_site(2, centre, root, precision, linear, mean, covariance)
+    np.testing.assert_allclose(mean, wanted, atol=1e-10)
+    assert np.linalg.eigvalsh(covariance).max() <= 1 + 1e-12

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from helpers.state_spaces import KINDS, prior, random_space
+from helpers.state_spaces import KINDS, long_walk, prior, random_space
 
 from icb_pymc.kernels.expectation_propagation import predict_choices
 from icb_pymc.sample.pointwise import normal_points
@@ -12,7 +12,8 @@ def by_importance_sampling(space, paths, seed):
     contrasts = mean + np.random.default_rng(seed).normal(size=(paths, matrix.shape[1])) @ matrix.T
     log_weight, forecasts = np.zeros(paths), []
     for begin, end in zip(space.first[:-1], space.first[1:], strict=True):
-        log_probability = -np.log1p(np.exp(contrasts[:, begin:end]).sum(axis=1))
+        probability = (1 - space.lapse) / (1 + np.exp(contrasts[:, begin:end]).sum(axis=1))
+        log_probability = np.log(probability + space.lapse / (end - begin + 1))
         forecasts.append(np.logaddexp.reduce(log_weight + log_probability) - np.logaddexp.reduce(log_weight))
         log_weight += log_probability
     return np.array(forecasts)
@@ -59,4 +60,23 @@ def test_after_a_wide_start_forecasts_add_up_to_the_evidence():
     expected = by_importance_sampling(space, 500_000, seed=6)
     assert forecasts.max() <= 0.0
     np.testing.assert_allclose(forecasts.cumsum()[[4, 14, 24]], expected.cumsum()[[4, 14, 24]], atol=0.3)
+    assert forecasts.sum() == pytest.approx(expected.sum(), abs=0.1)
+
+
+@pytest.mark.parametrize("lapse", [0.05, 0.3])
+@pytest.mark.parametrize("kind", ["identity", "all over time", "identical rows", "one alternative each"])
+def test_forecasts_with_lapses_agree_with_importance_sampling(kind, lapse):
+    space = random_space(kind, seed=1)._replace(lapse=lapse)
+    forecasts = np.empty(len(space.first) - 1)
+    predict_choices(space, normal_points(1024, 3), forecasts)
+    np.testing.assert_allclose(forecasts, by_importance_sampling(space, 200_000, seed=2), atol=0.04)
+
+
+@pytest.mark.parametrize("contrasts", [1, 2])
+def test_with_lapses_forecasts_of_a_longer_log_add_up_to_the_evidence(contrasts):
+    space = long_walk(25, 0.1, contrasts=contrasts, alpha=1.0)._replace(lapse=0.1)
+    forecasts = np.empty(25)
+    predict_choices(space, normal_points(1024, contrasts), forecasts)
+    expected = by_importance_sampling(space, 400_000, seed=6)
+    assert forecasts.max() <= 0.0
     assert forecasts.sum() == pytest.approx(expected.sum(), abs=0.1)

@@ -148,3 +148,67 @@ def test_the_evidence_of_moving_beliefs_is_close_to_importance_sampling(contrast
     error = weight.std() / weight.mean() / np.sqrt(draws)
     assert error < 0.01
     assert mode.log_evidence == pytest.approx(np.log(weight.mean()) + log_weight.max(), abs=0.1)
+
+
+def dense_information(first, contrasts, lapse):
+    """The Fisher information of choices with lapses between two candidates."""
+    p = probabilities(first, contrasts)
+    attentive = (1 - lapse) * p + lapse / 2
+    return np.diag(((1 - lapse) * p * (1 - p)) ** 2 / (attentive * (1 - attentive)))
+
+
+@pytest.mark.parametrize("lapse", [0.02, 0.3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_lapses_the_mode_is_a_maximum_of_the_mixture(kind, lapse):
+    space = random_space(kind)._replace(lapse=lapse)
+    mean, matrix = prior(space)
+    mode = find_mode(space)
+
+    def loss(noise):
+        return 0.5 * noise @ noise - log_likelihood(space.first, mean + matrix @ noise, lapse)
+
+    found = matrix.T @ mode.multipliers
+    best = minimize(loss, found, method="BFGS", options={"gtol": 1e-7})
+    np.testing.assert_allclose(mode.contrasts, mean + matrix @ found, atol=1e-7)
+    assert loss(found) == pytest.approx(best.fun, abs=1e-9)
+    assert np.linalg.norm(found - best.x) < 1e-3
+
+
+@pytest.mark.parametrize("lapse", [0.02, 0.3])
+def test_the_evidence_with_lapses_is_that_of_the_information_at_the_mode(lapse):
+    space = long_walk(25, 0.2, alpha=2.0)._replace(lapse=lapse)
+    _, matrix = prior(space)
+    mode = find_mode(space)
+    noise = matrix.T @ mode.multipliers
+    density = log_likelihood(space.first, mode.contrasts, lapse) - 0.5 * noise @ noise
+    precision = np.eye(noise.size) + matrix.T @ dense_information(space.first, mode.contrasts, lapse) @ matrix
+    assert mode.log_evidence == pytest.approx(density - 0.5 * np.linalg.slogdet(precision)[1], abs=1e-5)
+
+
+def test_with_lapses_that_never_happen_the_evidence_is_that_without():
+    for kind in ("identity", "one alternative each"):
+        space = random_space(kind)
+        few = find_mode(space._replace(lapse=1e-13)).log_evidence
+        assert few == pytest.approx(find_mode(space).log_evidence, abs=1e-5)
+
+
+@pytest.mark.parametrize("contrasts", [1, 2])
+@pytest.mark.parametrize("lapse", [0.05, 0.3])
+def test_the_evidence_of_one_weight_with_lapses_is_close_to_its_integral(contrasts, lapse):
+    """Choices of 60 decisions follow a weight of one, and a share of them is made at random."""
+    rng = np.random.default_rng(6)
+    rows = rng.standard_normal((60, contrasts))
+    utility = np.column_stack([np.zeros(60), rows])
+    chosen = (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)
+    chosen = np.where(rng.random(60) < lapse, rng.integers(contrasts + 1, size=60), chosen)
+    away = utility - utility[np.arange(60), chosen][:, None]
+    rows = away[np.arange(contrasts + 1) != chosen[:, None]]
+    space = long_walk(60, 0.0, contrasts=contrasts, features=1)
+    space = space._replace(start_root=np.array([[1.5]]), state_loading=rows[:, None], lapse=lapse)
+
+    def density(weight):
+        return np.exp(log_likelihood(space.first, weight * rows, lapse) - 0.5 * (weight / 1.5) ** 2 + 30)
+
+    area, _ = quad(density, -9, 9, points=[0, 1, 2])
+    expected = np.log(area / (1.5 * np.sqrt(2 * np.pi))) - 30
+    assert find_mode(space).log_evidence == pytest.approx(expected, abs=0.1)

@@ -107,7 +107,7 @@ def test_extreme_contrasts_give_finite_pseudo_data_without_a_residual_gradient(c
     assert all(np.isfinite(part).all() for part in data)
     assert (data.variance > 0).all()
     assert (data.common_variance > 0).all()
-    assert np.isfinite(log_determinant(data))
+    assert np.isfinite(log_determinant(data, FIRST))
     gradient = np.empty(ROWS)
     assert np.isfinite(log_residual(FIRST, contrasts, data, gradient, True))
     np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
@@ -167,7 +167,7 @@ def test_log_determinant_is_that_of_the_dense_covariance(contrasts):
     sign, expected = np.linalg.slogdet(noise_covariance(FIRST, data))
     assert sign == 1
     # A decision without alternatives contributes log 1.
-    assert log_determinant(data) == pytest.approx(expected, abs=1e-7)
+    assert log_determinant(data, FIRST) == pytest.approx(expected, abs=1e-7)
 
 
 def data_from_positions(positions):

@@ -1,21 +1,25 @@
-"""NB-ICB with lapses, from simulation to comparison: each part is right, or says that it is not for lapses."""
+"""NB-ICB with lapses, from simulation to reports: each part counts them."""
 
 import numpy as np
 import pymc as pm
 import pytest
 from helpers.arrivals import make_arrivals
 from pytensor.graph.traversal import ancestors
+from scipy.stats import beta, norm
 
 from icb_pymc import compare, diagnose, fit, impact, k_fold, one_step_ahead, report, simulate
-from icb_pymc.assess.unchanging import against_unchanging
+from icb_pymc.assess.accounts import compare_accounts
+from icb_pymc.assess.unchanging import against_unchanging, unchanging_scores
 from icb_pymc.assess.weights import chosen_if_higher, log_odds_weights
 from icb_pymc.cli import main
+from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.declare.choice import LapsingChoice
 from icb_pymc.declare.graph import has_op
-from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.errors import InputError
+from icb_pymc.kernels.mode import find_mode
 from icb_pymc.models import nb_icb
 from icb_pymc.results.inference_data import group
-from icb_pymc.steps.linear_gaussian import find_linear_gaussian
+from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 GIVEN = {"innovation_covariance": 0.05, "start_covariance": 1.0, "alpha": 2.0}
 TIMES, LAPSE = 30, 0.2
@@ -92,25 +96,75 @@ def test_comparisons_with_a_model_without_lapses_are_possible(decisions, trace):
     assert set(table.index) == {"lapses", "none"}
 
 
-@pytest.mark.slow
+def by_brute_force(decisions, paths, lapse):
+    """Log p(a_t | a_1, ..., a_{t-1}) from draws of the prior, weighted by the choices so far."""
+    rng = np.random.default_rng(1)
+    moves = np.sqrt(GIVEN["innovation_covariance"]) * rng.standard_normal((paths, TIMES - 1))
+    belief = np.cumsum(np.column_stack([rng.standard_normal(paths), moves]), axis=1)
+    rate = rng.beta(2, 8, paths) if lapse is None else np.full(paths, lapse)
+    each = np.log(of_chosen(decisions, probabilities(decisions, belief[:, :, None], rate)))
+    before = np.cumsum(each, axis=1) - each
+    return np.logaddexp.reduce(before + each, axis=0) - np.logaddexp.reduce(before, axis=0)
+
+
+@pytest.mark.parametrize("lapse", [LAPSE, None])
+def test_forecasts_count_lapses_and_average_over_a_learnt_rate(decisions, lapse):
+    given = GIVEN | {"lapse": pm.Beta.dist(2, 8) if lapse is None else lapse}
+    scores = one_step_ahead("nb_icb", decisions, given, start=0)
+    np.testing.assert_allclose(scores, by_brute_force(decisions, 100_000, lapse), atol=0.05)
+
+
 def test_choices_left_out_are_predicted_with_lapses(decisions):
-    scores = k_fold("nb_icb", decisions, GIVEN | {"lapse": LAPSE}, folds=2, method="mcmc", cores=1)
+    scores = k_fold("nb_icb", decisions, GIVEN | {"lapse": LAPSE}, folds=2, method="laplace", cores=1)
     assert (scores.values >= np.log(LAPSE / 3)).all()
 
 
-def test_what_knows_no_lapses_is_left_out_or_refused_in_a_sentence(decisions, trace):
-    with pytest.raises(InputError, match="Laplace's method is not for models with lapses"):
-        fit("nb_icb", decisions, {"lapse": LAPSE}, method="laplace", progressbar=False)
-    with pytest.raises(InputError, match="cannot forecast one step ahead with lapses"):
-        one_step_ahead("nb_icb", decisions, {"lapse": LAPSE})
+def test_laplace_puts_a_learnt_rate_where_prior_times_evidence_is_greatest(decisions):
+    """Evidence is within a tenth of that by draws of the prior; the rate is at the maximum over a fine grid."""
+    options = {"method": "laplace", "draws": 200, "seed": 0, "progressbar": False}
+    found = group(fit("nb_icb", decisions, GIVEN | {"lapse": pm.Beta.dist(2, 8)}, **options), "posterior")["lapse"]
+    assert float(found.std()) < 1e-12
+    model = nb_icb(decisions, **GIVEN, lapse=0.1)
+    reader = LinearGaussianModel(model, find_linear_gaussian(model))
+    _, space = reader.state_space(reader.values({}))
+    grid = np.linspace(0.01, 0.6, 60)
+    evidence = np.array([find_mode(space._replace(lapse=rate)).log_evidence for rate in grid])
+    assert float(found[0, 0]) == pytest.approx(grid[np.argmax(evidence + beta(2, 8).logpdf(grid))], abs=0.011)
+    exact = by_brute_force(decisions, 100_000, grid[10]).sum()
+    assert evidence[10] == pytest.approx(exact, abs=0.1)
+
+
+def test_learning_about_a_given_rate_needs_a_prior(decisions):
     with pytest.raises(InputError, match="learn lapse: it is a probability"):
         fit("nb_icb", decisions, {"lapse": LAPSE}, learn=["lapse"], progressbar=False)
-    with pytest.warns(InputWarning, match="know no lapses, so they are left out"):
-        assert impact(trace, 15).accounts == (None,)
-    with pytest.raises(InputError, match="a report cannot be made of a model with lapses"):
-        report(trace, 15)
-    assert against_unchanging(trace) is None
-    assert "never change" not in str(diagnose(trace))
+
+
+def test_accounts_of_an_event_and_unchanging_weights_lapse_as_often_as_the_trace(decisions, trace):
+    result, rate = impact(trace, 15), float(group(trace, "posterior")["lapse"].mean())
+    assert result.lapse == pytest.approx(rate)
+    (account,) = result.accounts
+    again = compare_accounts(decisions, 14, lapse=rate)
+    assert account.log_evidence == pytest.approx(again.log_evidence)
+    assert "never change" in str(against_unchanging(trace))
+    assert "never change" in str(diagnose(trace))
+
+
+def test_choices_of_unchanging_weights_are_predicted_with_lapses(decisions):
+    """Leave-one-out by quadrature over the one weight."""
+    grid = np.linspace(-12, 12, 1201)
+    paths = np.broadcast_to(grid[:, None, None] / GIVEN["alpha"], (1201, TIMES, 1))
+    each = of_chosen(decisions, probabilities(decisions, paths, np.full(1201, LAPSE)))
+    weight = each.prod(axis=1) * norm(0, WEIGHT_SD / contrast_spread(decisions)[0]).pdf(grid)
+    expected = np.log(weight.sum() / (weight[:, None] / each).sum(axis=0))
+    np.testing.assert_allclose(unchanging_scores(decisions, LAPSE), expected, atol=0.1)
+    assert np.abs(unchanging_scores(decisions) - expected).max() > 0.15
+
+
+@pytest.mark.slow
+def test_a_report_says_how_often_choices_lapse_and_what_does_not_count_it(trace):
+    text = report(trace, 15, quick=True).html
+    assert "Choices lapse" in text
+    assert "as if there were no lapses" in text
 
 
 def test_how_often_a_better_candidate_is_chosen_is_bounded_by_lapses(trace):
