@@ -5,7 +5,7 @@ it within the context of the model (``with model: pm.sample()``): the steps exam
 apply.
 
 - `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `learner_sources`,
-  `summed_sources` (models it can sample).
+  `summed_sources` (models it can sample), `far_proposals` and `centred_scales` (moves of hyperparameters).
 - `shrinkage_gibbs`: the scales of a shrinkage walk (recognised by `shrinkage_scales`), which the engine takes as given.
 - `belief_gibbs`, `reward_gibbs` (with `elliptical_slice`), `rho_metropolis`, `learner_metropolis`,
   `weights_metropolis`: Algorithms 1 and 2.
