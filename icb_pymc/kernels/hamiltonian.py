@@ -101,7 +101,10 @@ def _condition_on_data(
         deviation[row] = data.values[row] - contrasts[row]
     square = solve_covariance(space, gains, deviation, multipliers)
     path_adjoint(space, multipliers, noise)
-    path_from_noise(space, noise, 1.0, states, contrasts)
+    # û = m + K (K + V)^-1 (y - m) = y - V (K + V)^-1 (y - m).
+    apply_noise_covariance(space.first, data, multipliers, deviation)
+    for row in range(contrasts.size):
+        contrasts[row] = data.values[row] - deviation[row]
     return square
 
 

@@ -128,8 +128,10 @@ def _covariance_recursion(
                 _transition_covariance(decay, left, right, t, covariance, moved, other)
             variance = move_scale[s] ** 2
             for i in range(d):
-                for j in range(d):
-                    covariance[i, j] += variance * move_covariance[i, j]
+                # Often only a part of the state moves.
+                if move_covariance[i, i] != 0.0:
+                    for j in range(d):
+                        covariance[i, j] += variance * move_covariance[i, j]
     return log_determinant + np.log(product)
 
 
@@ -166,7 +168,12 @@ def _transition_covariance(
             for i in range(d):
                 value += right[f, q, i] * moved[p, i]
             half_product[p, q] = 0.5 * value
+    # Most often nothing decays, where a subject's own decisions follow one another.
+    decays = False
     if decay.shape[0] > 0:
+        for i in range(d):
+            decays = decays or decay[e, i] != 1.0
+    if decays:
         for i in range(d):
             for p in range(rank):
                 moved[p, i] *= decay[e, i]

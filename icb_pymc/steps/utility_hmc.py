@@ -40,7 +40,7 @@ TARGET_ACCEPTANCE = 0.96
 FAR_BEGIN = 100
 # Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
 # as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
-SLICE_SHARE, FEW_ACCEPTED = 0.25, 0.25
+SLICE_SHARE, FEW_ACCEPTED = 0.1, 0.25
 # Width of its bracket, relative to a standard normal vector times the root of their covariance.
 SLICE_WIDTH = 2.0
 # Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
@@ -366,7 +366,8 @@ class UtilityHMC(SeededStep):
 
     def _move_hyperparameters(self, point: Point) -> tuple[Point, float]:
         """New hyperparameters, and the probability of acceptance if they were proposed (otherwise NaN)."""
-        if self._centred.names:
+        # In every other step, since what follows has to be computed again.
+        if self._centred.names and self.trajectories % 2 == 0:
             point = self._draw_given_variables(point)
         accept = np.nan
         if self.steps >= FAR_BEGIN or not self.tune:

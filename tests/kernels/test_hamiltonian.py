@@ -26,6 +26,8 @@ from icb_pymc.kernels.hamiltonian import (
     hmc_trajectory,
     make_position,
     make_reference,
+    measured_path,
+    position_of_measured_path,
     transfer_position,
 )
 from icb_pymc.kernels.mode import find_mode
@@ -279,6 +281,17 @@ def test_noise_transferred_to_the_same_model_does_not_change(kind):
     position, fresh = random_position(reference)
     np.testing.assert_allclose(
         transferred(reference, reference, position.noise, fresh), to_vector(position.noise), atol=1e-10
+    )
+
+
+def test_a_measured_path_leads_back_to_its_position_by_way_of_any_model(kind):
+    before, after = two_models(kind)
+    position, fresh = random_position(before)
+    path = measured_path(before, position, fresh)
+    there = position_of_measured_path(after, *path)
+    assert np.abs(to_vector(there.noise) - to_vector(position.noise)).max() > 0.01
+    np.testing.assert_allclose(
+        to_vector(position_of_measured_path(before, *path).noise), to_vector(position.noise), atol=1e-10
     )
 
 
