@@ -39,7 +39,7 @@ TABLE = Path(__file__).parent / "tables" / "faults.md"
 SAMPLING = ["--draws", "40", "--tune", "40", "--chains", "2", "--seed", "3"]
 SMALL = scale.Scale(agents=("stepping",), seeds=2, steps=30, exact={"draws": 20, "tune": 20, "chains": 2})
 # A disk that holds the inputs of a verb and a part of what it writes, in kilobytes.
-DISKS = {"fit": 96, "share": 8, "report": 8, "reproduce": 24, "fit --each": 96}
+DISKS = {"fit": 96, "share": 8, "report": 8, "reproduce": 96, "fit --each": 96}
 PATIENCE = 300
 
 
@@ -214,7 +214,7 @@ def cell(name: str, verb: Verb, fault: str, work: Path, expected: str) -> dict[s
         "fault": fault,
         "verb": name,
         "exit": str(first.code),
-        "says": sentence(first.said, folder),
+        "says": sentence(first.said, folder) or "nothing",
         "kept": f"{kept} files" if kept else ("the result" if has_result else "nothing"),
         "left behind": ", ".join(behind) or "nothing",
         "after the same command again": ", ".join(hidden(folder)) or "nothing",

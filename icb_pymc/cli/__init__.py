@@ -42,6 +42,7 @@ from icb_pymc.cli import (
     traces,
 )
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.caches import ensure_place_for_caches
 from icb_pymc.io.text import as_sentence
 
 VERBS = (
@@ -116,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = _print_warning
     _accept_any_text()
     try:
+        ensure_place_for_caches()
         code = options.run(options)
         # What is still buffered may meet a full disk or a closed pipe: then here, where it can be said.
         if sys.stdout is not None:

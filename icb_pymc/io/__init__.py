@@ -8,7 +8,7 @@
 - `text`: text from files as terminals, pages and pictures can show it, one place for each escaping.
 - `plain_json`: results as JSON for other programs.
 - `attributes`: settings as the JSON text of a file's attributes, and their kinds.
-- `machine`: memory and cores that this process may use.
+- `machine`: memory and cores that this process may use. `caches`: a place for what libraries compile.
 - `workers`: local processes or a Dask cluster. `tasks`: many tasks on workers that may die. `progress`: a bar.
 - `forks`: tasks in forked processes, for functions that cannot be sent. `late_modules`: PyMC without figures, sooner.
 """

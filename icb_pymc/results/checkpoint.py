@@ -83,8 +83,6 @@ class Checkpoint:
         except OSError as error:
             raise InputError(f"{self.folder} cannot be written: {error.strerror}.") from error
         try:
-            if not (self.folder / LOCK).is_file():
-                raise InputError(f"another fit, which has just ended, used {self.folder}; give the command again.")
             if not (self.folder / DESCRIPTION).is_file():
                 with replacing(self.folder / DESCRIPTION) as temporary:
                     temporary.write_text(json.dumps(self.description, indent=1), encoding="utf-8", newline="\n")
@@ -177,12 +175,19 @@ class Checkpoint:
 
 
 def remove_checkpoint(folder: str | Path) -> None:
-    """Remove a checkpoint that is no longer needed, and the folder unless it holds anything else."""
-    for pattern in OWN_FILES:
-        for path in Path(folder).glob(pattern):
-            path.unlink(missing_ok=True)
-    if not any(Path(folder).iterdir()):
+    """Remove a checkpoint that is no longer needed, and the folder unless it holds anything else.
+
+    If another process uses it now, it is left to that one.
+    """
+    try:
+        with FileLock(Path(folder) / LOCK, timeout=0):
+            for pattern in OWN_FILES:
+                for path in Path(folder).glob(pattern):
+                    path.unlink(missing_ok=True)
         Path(folder).rmdir()
+    except (Timeout, OSError):
+        # In use, removed by the other, or not empty.
+        return
 
 
 def _difference(before: Any, now: Any) -> str:

@@ -50,8 +50,10 @@ def checkpoint_of(
         "kept draws": {"times": _hash(kept.index.tolist()), "dtype": kept.dtype, "latents": kept.latents},
         "versions": {"icb_pymc": __version__, "pymc": pm.__version__, "numpy": np.__version__},
     }
-    recorded = Checkpoint(folder, {}).recorded_seed()
-    return Checkpoint(folder, described | {"seed": (recorded or randbits(32)) if seed is None else seed})
+    if seed is None:
+        recorded = Checkpoint(folder, {}).recorded_seed()
+        seed = randbits(32) if recorded is None else recorded
+    return Checkpoint(folder, described | {"seed": seed})
 
 
 def resumable_step(

@@ -1,6 +1,8 @@
 """The declared models of the examples, and the scripts that show them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,21 @@ def test_the_script_of_a_study_runs_on_small_logs(name, options, capsys, monkeyp
     printed = capsys.readouterr().out
     assert printed
     assert "nan" not in printed.lower()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="reads /proc")
+def test_faults_cost_nothing_that_was_finished_and_leave_nothing_behind(tmp_path):
+    words = ["--verb", "fit", "--verb", "share", "--fault", "SIGINT", "--fault", "kill -9", "--fault", "damaged file"]
+    command = [sys.executable, str(EXAMPLES / "faults.py"), *words, "-o", str(tmp_path / "faults.md")]
+    subprocess.run(command, check=True, capture_output=True)
+    lines = [line for line in (tmp_path / "faults.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    heading, *cells = rows
+    assert heading[-2:] == ["after the same command again", "equal"]
+    assert len(cells) == 6
+    assert {tuple(row[-2:]) for row in cells} == {("nothing", "yes")}
+    assert "TRACEBACK" not in str(cells)
 
 
 @pytest.mark.slow

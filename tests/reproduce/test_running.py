@@ -68,7 +68,7 @@ def test_what_a_kill_left_missing_or_cut_short_is_done_again_with_the_same_resul
     cut = store.path(units[2])
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     # A kill while writing leaves a temporary file beside, which is nobody's run.
-    (store.folder / f".{units[1].name}-abc.nc").write_bytes(b"half")
+    (store.folder / f".{units[1].name}-unfinished-abc.nc").write_bytes(b"half")
     done, failures = done_by(units, store, in_this_process)
     assert done == [units[1].name, units[2].name]
     assert not failures

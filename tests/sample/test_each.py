@@ -66,12 +66,12 @@ def test_a_run_that_is_continued_fits_only_what_is_missing_and_ends_with_the_sam
     fits.path("Ada").unlink()
     cut = fits.path("Bo / ward 3")
     cut.write_bytes(cut.read_bytes()[:2000])
-    (fits.folder / ".0001_Ada-abc.nc").write_bytes(b"half")
+    (fits.folder / ".0001_Ada-unfinished-abc.nc").write_bytes(b"half")
     started.clear()
     again = fit_each("nb_icb", subject_logs(), folder=tmp_path / "store", **LAPLACE)
     assert sorted(started) == ["Ada", "Bo / ward 3"]
     assert again.path("Cy").stat().st_mtime_ns == kept
-    assert not (fits.folder / ".0001_Ada-abc.nc").exists()
+    assert not (fits.folder / ".0001_Ada-unfinished-abc.nc").exists()
     expected = beliefs(fitted)
     assert all(np.array_equal(path, expected[name]) for name, path in beliefs(again).items())
 

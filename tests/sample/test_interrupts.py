@@ -47,6 +47,20 @@ def test_the_command_line_says_that_it_was_interrupted_and_writes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]
 
 
+@pytest.mark.parametrize("at", [1, 5], ids=["first step", "after one draw"])
+def test_an_interrupt_of_the_first_of_several_chains_in_one_process_is_one_sentence_too(
+    at, dated_decisions, monkeypatch, tmp_path, capsys
+):
+    log = tmp_path / "decisions.nc"
+    dated_decisions.to_netcdf(log, engine="h5netcdf")
+    interrupt(monkeypatch, UtilityHMC, at)
+    assert main(["fit", "nb_icb", str(log), *WORDS, "--chains", "3", "-o", str(tmp_path / "trace.nc")]) == 130
+    said = capsys.readouterr().err
+    assert "icb fit: interrupted; no incomplete file was written." in said.splitlines()
+    assert "Traceback" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["decisions.nc"]
+
+
 def test_in_python_an_interrupt_before_the_first_draw_is_one_and_not_an_error(dated_decisions, monkeypatch):
     interrupt(monkeypatch, UtilityHMC, 2)
     with pytest.raises(KeyboardInterrupt):
