@@ -66,7 +66,7 @@ class CatalogueCheck:
 
     def lines(self) -> Iterator[str]:
         """A table in Markdown with a row for each model, one with a row for each quantity, and what is not checked."""
-        table = self.table
+        table = self.table.reset_index()
         yield (
             f"{self.settings['replicates']} logs of {self.settings['steps']} decisions for each model, seed "
             f"{self.settings['seed']}; {len(table)} p-values, corrected by Holm's method for all of them."
@@ -74,35 +74,29 @@ class CatalogueCheck:
         yield ""
         yield _row("model", "quantities", "least p-value", "of", "corrected", "least ESS")
         yield _row("---", "---:", "---:", "---", "---:", "---:")
-        for name, rows in table.groupby(level="model", sort=False):
-            _, worst = least = rows["p_value"].idxmin()
-            yield _row(
-                f"`{name}`",
-                str(len(rows)),
-                f"{rows['p_value'].min():.3g}",
-                worst,
-                f"{rows['corrected'][least]:.3g}",
-                f"{rows['ess'].min():.0f}",
-            )
+        for name, rows in table.groupby("model", sort=False):
+            worst = rows.sort_values("p_value").iloc[0]
+            numbers = f"{worst['p_value']:.3g}", worst["quantity"], f"{worst['corrected']:.3g}"
+            yield _row(f"`{name}`", str(len(rows)), *numbers, f"{rows['ess'].min():.0f}")
         yield ""
-        for name, found in self.problems.items():
-            yield f"`{name}` is wrong: {' '.join(found)}"
-        for name, quantity in self.wrong:
-            yield f"`{name}` is wrong: of {quantity}, {table['verdict'][name, quantity]}."
+        for model, found in self.problems.items():
+            yield f"`{model}` is wrong: {' '.join(found)}"
+        for model, quantity in self.wrong:
+            yield f"`{model}` is wrong: of {quantity}, {self.table['verdict'][model, quantity]}."
         if self.passed:
             yield f"No corrected p-value is below {LEVEL}."
         yield ""
         yield "Not checked, as they claim no posterior of what they estimate:"
         yield ""
-        yield from (f"- `{name}`: {reason}." for name, reason in WITHOUT_POSTERIOR.items())
+        yield from (f"- `{model}`: {reason}." for model, reason in WITHOUT_POSTERIOR.items())
         yield ""
         yield "## Every quantity"
         yield ""
         yield _row("model", "quantity", "p-value", "corrected", "ESS")
         yield _row("---", "---", "---:", "---:", "---:")
-        for (name, quantity), row in table.iterrows():
-            numbers = (f"{row['p_value']:.3g}", f"{row['corrected']:.3g}", f"{row['ess']:.0f}")
-            yield _row(f"`{name}`", quantity, *numbers)
+        for _, row in table.iterrows():
+            numbers = f"{row['p_value']:.3g}", f"{row['corrected']:.3g}", f"{row['ess']:.0f}"
+            yield _row(f"`{row['model']}`", row["quantity"], *numbers)
 
 
 def check_all(

@@ -94,6 +94,36 @@ def geweke_scores(problem, kernel, interweave=True, iterations=20_000):
     return z_scores(direct[None], compared_functions(arrivals, points)[None])
 
 
+STEP_OF = {
+    "rewards and rho_env": lambda model: RewardGibbs([model["rho_env"], model["reward"]], rng=1),
+    "rewards and rho_env given rho": lambda model: RewardGibbs(
+        [model["rho_env"], model["reward"]], rng=1, interweave=False
+    ),
+    "rewards": lambda model: RewardGibbs([model["reward"]], rng=1),
+    "rho": lambda model: RhoMetropolis([model["rho"]], rng=1),
+    "strength": lambda model: LearnerMetropolis([model["strength"]], rng=1),
+}
+
+
+@pytest.mark.parametrize("what", STEP_OF)
+def test_one_step_leaves_the_joint_distribution_invariant(what):
+    """Each of many independent draws of everything makes one step; functions must not change on average."""
+    given = make_arrivals(STEPS, 3, FEATURES, seed=4, share_available=0.8)
+    arrivals, rng = {name: given[name].values for name in ("context", "available")}, np.random.default_rng(0)
+    model = joint_model(given)
+    with model:
+        step = STEP_OF[what](model)
+    step.tune = False
+    before = [draw_joint(arrivals, rng) for _ in range(1500)]
+    after = [dict(step.step(point)[0]) for point in before]
+    change = compared_functions(arrivals, after) - compared_functions(arrivals, before)
+    # What the step does not touch changes at most by rounding.
+    moved = change[:, np.abs(change).max(axis=0) > 1e-9]
+    assert moved.shape[1] >= STEPS
+    scores = np.sqrt(len(moved)) * moved.mean(axis=0) / moved.std(axis=0)
+    assert np.abs(scores).max() < 4.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_geweke_joint_distribution_test_of_the_whole_sweep_passes(problem):
