@@ -1,5 +1,7 @@
 """The engine samples the posterior of every kind of linear-Gaussian belief model and of decision."""
 
+from functools import cache
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -268,6 +270,7 @@ CASES = {
 }
 
 
+@cache
 def posterior_by_importance_sampling(prior, draws=100_000):
     """Prior draws weighted by the likelihood of the choices, then resampled; and the log evidence."""
     rng = np.random.default_rng(8)
