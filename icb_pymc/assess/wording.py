@@ -1,6 +1,6 @@
 """Sentences made from posterior draws: grades, probabilities and what they mean."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -185,9 +185,8 @@ def describe_impact(
     weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    describe = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}.get(
-        account or "", describe_change
-    )
+    told: dict[str | None, Callable[..., str]] = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}
+    describe = told.get(account, describe_change)
     claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
     changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]
     if is_all_sharper(overall):

@@ -61,7 +61,7 @@ def run_sampler(model: str, kernel: str, steps: int, actions: int, draws: int, t
     options: dict[str, Any] = {"draws": draws, "tune": tune, "chains": 4, "cores": 1, "seed": 1}
     started = time.perf_counter()
     declare, hyperparameters = _declared_model(model, kernel, decisions)
-    if kernel in BY_JAX:
+    if kernel in BY_JAX and callable(declare):
         # A user compiles once, and not a second time to know how long it takes.
         trace, drawing, compiling = _sample_by_jax(declare(decisions), kernel, options)
         started += compiling

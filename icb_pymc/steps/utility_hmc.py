@@ -274,7 +274,7 @@ class UtilityHMC(SeededStep):
     def _disperse_position(self) -> None:
         """A draw from the reference Gaussian, moved away from its mean by a factor."""
         noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
-        self._position: Position = make_position(self._reference, Noise(*(self._spread * part for part in noise)))
+        self._position = make_position(self._reference, Noise(*(self._spread * part for part in noise)))
 
     def _approach_mode(self) -> None:
         """Start again half as far away: where weights may be large, a start can be too distant to be left."""
