@@ -39,7 +39,7 @@ TABLE = Path(__file__).parent / "tables" / "faults.md"
 SAMPLING = ["--draws", "40", "--tune", "40", "--chains", "2", "--seed", "3"]
 SMALL = scale.Scale(agents=("stepping",), seeds=2, steps=30, exact={"draws": 20, "tune": 20, "chains": 2})
 # A disk that holds the inputs of a verb and a part of what it writes, in kilobytes.
-DISKS = {"fit": 96, "share": 8, "report": 8, "reproduce": 96, "fit --each": 96}
+DISKS = {"fit": 96, "share": 8, "report": 8, "reproduce": 96, "fit --each": 240}
 PATIENCE = 300
 
 
