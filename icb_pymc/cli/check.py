@@ -34,7 +34,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--all",
         action="store_true",
         help="check every model of the catalogue that claims a posterior, with p-values corrected for their number "
-        "(20 minutes or so)",
+        "(some ten minutes of CPU)",
     )
     parser.add_argument("-o", "--output", help="picture to write: .png, .pdf or .svg; with --all, table to write: .md")
     parser.add_argument(
