@@ -15,7 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.priors import is_zero
 from icb_pymc.declare.scan_over_time import scan_over_time
-from icb_pymc.declare.shapes import axes_of_inputs, broadcast
+from icb_pymc.declare.shapes import Axis, KnownShape, broadcast
 
 
 class GaussianBelief(NamedTuple):
@@ -243,12 +243,12 @@ def run_updates(
     return type(initial)(*(pt.concatenate([first[None], rest]) for first, rest in zip(initial, later, strict=True)))
 
 
-class BayesianLearning(OpFromGraph):
+class BayesianLearning(KnownShape, OpFromGraph):
     """The graph of `bayesian_learning` as one op, so that steps recognise beliefs that follow equation 1."""
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        mean, root, context, *_ = shapes
-        return [(context[0], *mean), (context[0], *root)]
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        mean, root, context, *_ = inputs
+        return [broadcast([context[0], *mean]), broadcast([context[0], *root])]
 
 
 def bayesian_learning(
@@ -261,12 +261,12 @@ def bayesian_learning(
     return GaussianBelief(*BayesianLearning(dummies, list(path), inline=True)(*inputs))
 
 
-class PredictionErrorLearning(OpFromGraph):
+class PredictionErrorLearning(KnownShape, OpFromGraph):
     """The graph of `prediction_error_learning` as one op, so that steps recognise beliefs linear in rewards."""
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        start, _, context, _ = shapes
-        return [(context[0], *start)]
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        start, _, context, _ = inputs
+        return [broadcast([context[0], *start])]
 
 
 def prediction_error_learning(start_mean: Any, gain: Any, chosen_context: Any, reward: Any) -> TensorVariable:
@@ -326,7 +326,7 @@ def constant_within(weights: Any, fold: Any) -> TensorVariable:
     return ConstantWithin(dummies, [dummies[0][dummies[1]]], inline=True)(*inputs)
 
 
-class BeliefSampleRV(SymbolicRandomVariable):
+class BeliefSampleRV(KnownShape, SymbolicRandomVariable):
     """Random graph of `BeliefSample`: the mean plus the root times standard normal noise."""
 
     name = "belief_sample"
@@ -344,10 +344,8 @@ class BeliefSampleRV(SymbolicRandomVariable):
         inputs = [rng, size, mean, root]
         return cls(inputs=inputs, outputs=[next_rng, sample])(*inputs)
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        if not rv_size_is_none(node.inputs[1]):
-            return super().infer_shape(fgraph, node, shapes)
-        _, _, mean, root = axes_of_inputs(self, shapes)
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        _, _, mean, root = inputs
         return [None, broadcast(mean, root[:-1])]
 
 

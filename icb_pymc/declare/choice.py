@@ -12,14 +12,14 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from icb_pymc.declare.shapes import axes_of_inputs, broadcast
+from icb_pymc.declare.shapes import Axis, KnownShape, broadcast
 
 
-class LinearUtility(OpFromGraph):
+class LinearUtility(KnownShape, OpFromGraph):
     """The graph of alpha <rho, x[a]> + bonus[a] as one op, so that steps recognise a utility that is linear in rho."""
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        rho, context, *others = axes_of_inputs(self, shapes)
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        rho, context, *others = inputs
         return [broadcast(context[:-1], [*rho[:-1], context[-2]], *others)]
 
 
@@ -56,7 +56,7 @@ def linear_utility(rho: Any, context: Any, alpha: Any = 1.0, bonus: Any = None) 
     return LinearUtility(dummies, [utility], inline=True)(*inputs)
 
 
-class SoftmaxChoiceRV(SymbolicRandomVariable):
+class SoftmaxChoiceRV(KnownShape, SymbolicRandomVariable):
     """Random graph of `SoftmaxChoice`: the available candidate with the highest utility plus Gumbel noise."""
 
     name = "softmax_choice"
@@ -75,10 +75,8 @@ class SoftmaxChoiceRV(SymbolicRandomVariable):
         inputs = [rng, size, utility, available]
         return cls(inputs=inputs, outputs=[next_rng, chosen])(*inputs)
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        if not rv_size_is_none(node.inputs[1]):
-            return super().infer_shape(fgraph, node, shapes)
-        _, _, utility, available = axes_of_inputs(self, shapes)
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        _, _, utility, available = inputs
         return [None, broadcast(utility[:-1], available[:-1])]
 
 

@@ -12,10 +12,10 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.data.schema import IS_REWARD_OBSERVED, OBSERVED_REWARD
-from icb_pymc.declare.shapes import axes_of_inputs, broadcast
+from icb_pymc.declare.shapes import Axis, KnownShape, broadcast
 
 
-class LinearRewardRV(SymbolicRandomVariable):
+class LinearRewardRV(KnownShape, SymbolicRandomVariable):
     """Random graph of `LinearReward`: the mean reward plus Gaussian noise."""
 
     name = "linear_reward"
@@ -33,10 +33,8 @@ class LinearRewardRV(SymbolicRandomVariable):
         inputs = [rng, size, *parameters]
         return cls(inputs=inputs, outputs=[next_rng, mean + parameters[2] * noise])(*inputs)
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        if not rv_size_is_none(node.inputs[1]):
-            return super().infer_shape(fgraph, node, shapes)
-        _, _, rho_env, context, sigma = axes_of_inputs(self, shapes)
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        _, _, rho_env, context, sigma = inputs
         return [None, broadcast(rho_env[:-1], context[:-1], sigma)]
 
 

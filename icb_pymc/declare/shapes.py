@@ -7,7 +7,8 @@ quarter of the time of a short fit of a learner.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pytensor.compile.builders import OpFromGraph
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
 
 
 class Axis(NamedTuple):
@@ -17,20 +18,25 @@ class Axis(NamedTuple):
     length: Any
 
 
-def axes_of_inputs(op: OpFromGraph, shapes: Sequence[Any]) -> list[list[Axis]]:
-    """The axes of each input, from the types that the graph inside the op was made with; generators have none.
+class KnownShape:
+    """An op with a graph inside that has `output_shapes`: a base class before `OpFromGraph` or a random variable."""
 
-    Parameters
-    ----------
-    op : OpFromGraph
-        The op.
-    shapes : sequence of (tuple or None)
-        The shapes of its inputs in the graph around it.
-    """
-    return [
-        [] if shape is None else list(map(Axis, inside.type.shape, shape))
-        for inside, shape in zip(op.fgraph.inputs, shapes, strict=True)
-    ]
+    def infer_shape(self, *arguments: Any) -> list[Any]:
+        """What PyTensor asks for; that of PyMC 5 passes the graph first, that of PyMC 6 does not."""
+        node, shapes = arguments[-2:]
+        if isinstance(self, SymbolicRandomVariable) and not rv_size_is_none(node.inputs[1]):
+            return super().infer_shape(*arguments)  # type: ignore[misc]
+        # Types as the graph inside was made with.
+        types = [inside.type for inside in self.fgraph.inputs]  # type: ignore[attr-defined]
+        inputs = [
+            [] if shape is None else list(map(Axis, known.shape, shape))
+            for known, shape in zip(types, shapes, strict=True)
+        ]
+        return self.output_shapes(*inputs)
+
+    def output_shapes(self, *inputs: list[Axis]) -> list[Any]:
+        """The shapes of the outputs from the axes of the inputs; generators and the size have none."""
+        raise NotImplementedError
 
 
 def broadcast(*arrays: Sequence[Axis]) -> tuple[Any, ...]:

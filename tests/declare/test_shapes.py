@@ -4,6 +4,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.rewriting.shape import ShapeFeature
 
 from icb_pymc.declare import BeliefSample, LinearReward, SoftmaxChoice, isotropic_belief, linear_utility
 from icb_pymc.declare.beliefs import bayesian_learning, prediction_error_learning
@@ -52,9 +54,9 @@ def test_the_shape_that_is_told_is_that_of_the_values(case):
     make, given = CASES[case]
     inputs, values = zip(*map(unknown, given), strict=True)
     result = make(*inputs)
-    node = result.owner
-    shapes = [tuple(each.shape) if hasattr(each.type, "ndim") else None for each in node.inputs]
-    told = node.op.infer_shape(None, node, shapes)[node.outputs.index(result)]
+    asked = ShapeFeature()
+    FunctionGraph(outputs=[result], features=[asked], clone=False)
+    told = asked.shape_of[result]
     at = dict(zip(inputs, values, strict=True))
     lengths = tuple(
         int(pt.as_tensor(length).eval(at, on_unused_input="ignore", mode="FAST_COMPILE")) for length in told
