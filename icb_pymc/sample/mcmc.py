@@ -91,7 +91,8 @@ def sample_posterior(
                     random_seed=seed,
                     step=chosen,
                     var_names=names,
-                    trace=RecordedDraws(model, names),
+                    # Where PyMC chooses a sampler it may be one that keeps a record of its own.
+                    trace=RecordedDraws(model, names) if chosen is not None else None,
                     initvals=initial,
                     progressbar=progressbar,
                     # PyMC's checks go through the components one by one, which takes longer than the sampling.
