@@ -16,12 +16,17 @@ from icb_pymc.reproduce.unit import Unit, make_unit
 
 FOLDS = ("B-IRL", "5-fold IRL", "10-fold IRL", "T-fold IRL", "5-fold CP-IRL", "10-fold CP-IRL")
 BELIEFS = ("Baseline", *FOLDS, "B-ICB", "NB-ICB")
+FINAL_BELIEF = "B-ICB, final belief"
+# Rows that are another estimate from the runs of another row: that row, and the score.
+OTHER_ESTIMATES = {FINAL_BELIEF: ("B-ICB", "final_belief")}
 # Measured by examples/reward_and_strength.py.
 STRENGTH_AND_REWARD = (
     "B-ICB learns the strength of the first belief and the scale of the reward parameter together with the reward "
     "parameter. An agent that learns slowly about a distant reward parameter makes much the same choices as one that "
     "learns quickly about a near one, so the priors of the two decide between them. The strength of agents "
-    "that do not learn by equation 1 is overestimated, and their reward parameter extrapolated."
+    "that do not learn by equation 1 is overestimated, and their reward parameter extrapolated. The belief after the "
+    "last decision, of the same runs, is an estimate that goes no further than the agent went; it counts as B-ICB "
+    "below."
 )
 # An advantage that CP-IRL has here and not in the paper.
 TRUE_SEGMENTS = (
@@ -64,7 +69,8 @@ class PaperTable:
     def units(self, preset: str, scale: Scale) -> list[Unit]:
         """The runs it is made of; those on the same log are adjacent."""
         logs = [self._log(agent, seed, preset, scale) for agent in self.agents(scale) for seed in range(scale.seeds)]
-        rows: list[str | Algorithm] = [*self.labels(preset), *self.user_algorithms]
+        labels = [label for label in self.labels(preset) if label not in OTHER_ESTIMATES]
+        rows: list[str | Algorithm] = [*labels, *self.user_algorithms]
         return [make_unit(row, log, preset, scale) for log in logs for row in rows]
 
     def labels(self, preset: str) -> tuple[str, ...]:
@@ -111,6 +117,7 @@ TABLES = {
             "Mean error of estimates of the reward parameter",
             "reward",
             ("Baseline", "B-IRL", "I-SPI", "T-REX", "B-ICB"),
+            added=(FINAL_BELIEF,),
         ),
         PaperTable(4, "Action matching: KL divergence of estimated from true choice probabilities", "action", BELIEFS),
         PaperTable(5, "Misspecification: mean error of belief estimates, quadratic agents", "belief", BELIEFS, True),
@@ -134,13 +141,19 @@ def table_rows(table: PaperTable, preset: str, scale: Scale, store: Store) -> pd
     above 1.05), whether the mean is the `best` (lowest) for its agent, and the same for the paper (`paper_mean`, ...).
     A cell without a run has no mean.
     """
-    scored = [(unit, store.scores(unit)) for unit in table.units(preset, scale)]
+    scored = [(unit.algorithm.label, table.score, unit, store.scores(unit)) for unit in table.units(preset, scale)]
+    for label in set(table.labels(preset)) & set(OTHER_ESTIMATES):
+        row, score = OTHER_ESTIMATES[label]
+        scored += [(label, score, unit, scores) for name, _, unit, scores in scored if name == row]
     runs = pd.DataFrame(
         {
-            "algorithm": [unit.algorithm.label for unit, _ in scored],
-            "agent": [unit.log.agent for unit, _ in scored],
-            "score": np.array([scores.get(table.score) for _, scores in scored], dtype=float),
-            "rhat": np.array([scores.get("rhat") for _, scores in scored], dtype=float),
+            "algorithm": [label for label, *_ in scored],
+            "agent": [unit.log.agent for _, _, unit, _ in scored],
+            "score": np.array([scores.get(score) for _, score, _, scores in scored], dtype=float),
+            # Of each run once.
+            "rhat": np.array(
+                [None if label in OTHER_ESTIMATES else scores.get("rhat") for label, *_, scores in scored], dtype=float
+            ),
         }
     )
     cells = runs.groupby(["algorithm", "agent"], sort=False)
@@ -167,6 +180,6 @@ def disagreements(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
     differing = {}
     for agent, column in rows.groupby("agent", sort=False):
         ours, theirs = (list(column["algorithm"][column[which]]) for which in ("best", "paper_best"))
-        if ours and theirs and not set(ours) & set(theirs):
+        if ours and theirs and not {OTHER_ESTIMATES.get(label, (label,))[0] for label in ours} & set(theirs):
             differing[str(agent)] = (" and ".join(ours), " and ".join(theirs))
     return differing

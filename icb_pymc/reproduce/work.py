@@ -88,6 +88,8 @@ def scores_of(trace: InferenceData) -> dict[str, float]:
         scores["action_unscaled"] = action_divergence(trace)
     if "rho_env" in posterior and "true_rho_env" in data:
         scores["reward"] = reward_error(trace)
+        if "final_belief" in posterior:
+            scores["final_belief"] = reward_error(trace, variable="final_belief")
     if posterior.sizes["chain"] > 1 and posterior.sizes["draw"] >= 4:
         scores["rhat"] = max(_worst_rhat(posterior[name]) for name in KEPT_VARIABLES if name in posterior)
     return scores

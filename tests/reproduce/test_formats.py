@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,7 +8,7 @@ import pytest
 from icb_pymc.cli import reproduce as verb
 from icb_pymc.reproduce.figures import FIGURES
 from icb_pymc.reproduce.formats import as_csv, as_latex, as_markdown, as_text
-from icb_pymc.reproduce.paper_tables import TABLES, PaperTable, disagreements
+from icb_pymc.reproduce.paper_tables import TABLES, PaperTable, disagreements, table_rows
 from icb_pymc.reproduce.published import published
 from icb_pymc.reproduce.scale import FULL
 
@@ -103,3 +104,26 @@ def test_the_note_says_which_estimates_are_compared():
     assert "B-ICB by EM" in TABLES[3].note("paper")
     assert "posterior means (a point estimate for T-REX), scaled to unit L1 norm before" in TABLES[3].note("exact")
     assert "unit L1 norm at each time" in TABLES[2].note("exact")
+
+
+def test_the_final_belief_is_a_second_row_of_the_same_runs_and_counts_as_b_icb(small):
+    table = replace(TABLES[3], algorithms=("Baseline", "B-ICB"))
+
+    class Runs:
+        """In which the final belief has half the error of the reward parameter."""
+
+        def scores(self, unit):
+            rewards = {"Baseline": {"reward": 0.4}, "B-ICB": {"reward": 0.6, "final_belief": 0.3, "rhat": 1.0}}
+            return rewards[unit.algorithm.label]
+
+    assert {unit.algorithm.label for unit in table.units("exact", small)} == {"Baseline", "B-ICB"}
+    rows = table_rows(table, "exact", small, Runs())
+    assert rows.groupby("algorithm", sort=False)["mean"].mean().round(6).to_dict() == {
+        "Baseline": 0.4,
+        "B-ICB": 0.6,
+        "B-ICB, final belief": 0.3,
+    }
+    # Every run is counted once, and B-ICB is the best in the paper too.
+    assert rows["chains"].sum() == len(small.agents) * small.seeds
+    assert disagreements(rows) == {}
+    assert "final belief" not in " ".join(TABLES[3].labels("paper"))
