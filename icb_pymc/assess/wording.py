@@ -153,9 +153,8 @@ def describe_impact(
     became sharper, no weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    describe = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}.get(
-        account or "", describe_change
-    )
+    kinds = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}
+    describe = kinds.get(account or "", describe_change)
     claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
     changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]
     if is_all_sharper(overall):

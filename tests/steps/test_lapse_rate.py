@@ -83,6 +83,6 @@ def test_only_what_the_rate_alone_depends_on_is_drawn_like_that(decisions):
     ids=["learnt scales", "rho is drawn", "fixed", "learnt alone"],
 )
 def test_simulation_based_calibration_with_lapses(given):
-    result = check("nb_icb", given, replicates=100, steps=30, actions=3, draws=300, random_seed=1, jobs=1)
+    result = check("nb_icb", given, replicates=60, steps=30, actions=3, draws=300, random_seed=1, jobs=1)
     assert result.passed, str(result)
     assert ("lapse" in result.table.index) == (given["lapse"] != 0.2)
