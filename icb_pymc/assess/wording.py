@@ -1,5 +1,6 @@
 """Sentences made from posterior draws: grades, probabilities and what they mean."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -153,7 +154,7 @@ def describe_impact(
     became sharper, no weight counts more than another did, and that is said instead.
     """
     lines = [f"Around {event}, judged by {decisions[0]} decisions before and {decisions[1]} after:"]
-    kinds = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}
+    kinds: dict[str, Callable[..., str]] = {"step": partial(describe_step, lapse=lapse), "drift": describe_drift}
     describe = kinds.get(account or "", describe_change)
     claimed = rows[[_is_claimed(row) for _, row in rows.iterrows()]]
     changed = [describe(str(feature), row, ci_prob) for feature, row in claimed.iterrows()]

@@ -6,9 +6,8 @@ from icb_pymc import check
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clock", ["own", "calendar"])
-def test_simulation_based_calibration_of_three_agents_in_two_sessions(clock):
+def test_simulation_based_calibration_of_three_agents_in_two_sessions():
     sizes = {"replicates": 60, "steps": 36, "agents": 3, "sessions": 2, "draws": 300}
-    result = check("hierarchical_nb_icb", {"clock": clock}, **sizes, random_seed=2, jobs=1)
+    result = check("hierarchical_nb_icb", **sizes, random_seed=2, jobs=1)
     assert result.passed, str(result)
     assert "session_movement" in result.table.index
