@@ -99,6 +99,7 @@ def check(
     steps: int = 25,
     actions: int = 2,
     agents: int = 0,
+    sessions: int = 0,
     observed_rewards: bool = False,
     draws: int | None = None,
     random_seed: int | None = None,
@@ -124,6 +125,8 @@ def check(
         Candidates of each decision.
     agents : int
         Agents that decide in turn; by default it is not said who decides.
+    sessions : int
+        Sessions of each log, in which all agents decide; by default there are none.
     observed_rewards : bool
         Whether the logs contain all rewards.
     draws : int, optional
@@ -168,7 +171,7 @@ def check(
     declare = find(model)
     given, random_seed = dict(hyperparameters or {}), only_seed(random_seed, seed) or 0
     settings(declare, given)
-    arrivals = small_arrivals(steps, actions, seed=random_seed, agents=agents)
+    arrivals = small_arrivals(steps, actions, seed=random_seed, agents=agents, sessions=sessions)
     declared, problems = declare_both(
         declare, name_of(declare), arrivals, replicates, random_seed, observed_rewards=observed_rewards, **given
     )

@@ -10,6 +10,7 @@ from pymc.pytensorf import compile as compile_graph
 from pytensor.gradient import DisconnectedInputError, NullTypeGradError
 
 from icb_pymc.data.deciders import with_agents
+from icb_pymc.data.sessions import with_sessions
 from icb_pymc.declare.spec import Declare
 from icb_pymc.errors import InputError
 from icb_pymc.sample.declared import not_a_model, shape_problems
@@ -37,10 +38,12 @@ class Declared(NamedTuple):
     decisions: xr.Dataset
 
 
-def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 0, agents: int = 0) -> xr.Dataset:
+def small_arrivals(
+    steps: int, actions: int = 2, features: int = 3, seed: int = 0, agents: int = 0, sessions: int = 0
+) -> xr.Dataset:
     """Arrivals with standard normal features and all candidates available; rho_env is left to the model's prior.
 
-    With `agents` it is said who decides: each in turn.
+    With `agents` it is said who decides: each in turn. With `sessions` each has so many of them, about equally long.
     """
     rng = np.random.default_rng(seed)
     arrivals = xr.Dataset(
@@ -54,6 +57,8 @@ def small_arrivals(steps: int, actions: int = 2, features: int = 3, seed: int = 
             "feature": [f"feature_{i + 1}" for i in range(features)],
         },
     )
+    if sessions:
+        arrivals = with_sessions(arrivals, np.arange(steps) * sessions // steps)
     return with_agents(arrivals, np.arange(steps) % agents) if agents else arrivals
 
 

@@ -206,12 +206,19 @@ def lapse_of(trace: InferenceData) -> Any:
     if "lapse" in posterior and posterior["lapse"].dims == ("chain", "draw"):
         return posterior["lapse"]
     lapse = json.loads(trace.attrs.get("hyperparameters", "{}")).get("lapse")
+    if isinstance(lapse, (int, float)) and not 0 <= lapse < 1:
+        raise InputError(
+            f"the hyperparameter lapse={lapse} of this file is no probability: it must be from 0 to less than 1."
+        )
     return float(lapse) if isinstance(lapse, (int, float)) else 0.0
 
 
 def mean_lapse(trace: InferenceData) -> float:
     """Probability of a lapse, on average over the draws."""
-    return float(np.mean(lapse_of(trace)))
+    lapse = float(np.mean(lapse_of(trace)))
+    if not 0 <= lapse < 1:
+        raise InputError(f"the draws of 'lapse' in this file have a mean of {lapse:g}: they are no probabilities.")
+    return lapse
 
 
 def stored_alpha(attrs: Mapping[str, Any]) -> float | None:

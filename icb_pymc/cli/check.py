@@ -47,6 +47,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default=0,
         help="agents that decide in turn (default: it is not said who does)",
     )
+    parser.add_argument("--sessions", type=positive_integer, default=0, help="sessions of each log (default: none)")
     parser.add_argument("--observed-rewards", action="store_true", help="logs contain all rewards")
     parser.add_argument(
         "--draws", type=positive_integer, help="posterior draws for each log (default: 400; 200 with NUTS)"
@@ -77,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
         steps=options.steps,
         draws=options.draws,
         agents=options.agents,
+        sessions=options.sessions,
         observed_rewards=options.observed_rewards,
         seed=options.seed,
         jobs=options.jobs,

@@ -93,3 +93,10 @@ def test_a_model_that_cannot_be_simulated_is_wrong_and_one_without_unknowns_is_n
     assert result.passed
     assert "nothing to calibrate" in str(result)
     assert result.table is None
+
+
+def test_arrivals_may_have_agents_that_take_turns_and_sessions_of_all_of_them():
+    arrivals = small_arrivals(7, agents=3, sessions=2)
+    assert arrivals["session"].values.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert arrivals["decider"].values.tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert "session" not in small_arrivals(7)

@@ -167,6 +167,14 @@ def test_a_report_says_how_often_choices_lapse_and_what_does_not_count_it(trace)
     assert "as if there were no lapses" in text
 
 
+def test_a_file_whose_rate_is_no_probability_is_refused_in_a_sentence(decisions):
+    trace = fit("nb_icb", decisions, GIVEN, method="laplace", draws=5, progressbar=False)
+    for stored in ("1.5", "-0.1", "NaN"):
+        trace.attrs["hyperparameters"] = f'{{"lapse": {stored}}}'
+        with pytest.raises(InputError, match="of this file is no probability"):
+            impact(trace, 15)
+
+
 def test_how_often_a_better_candidate_is_chosen_is_bounded_by_lapses(trace):
     often, lapse = chosen_if_higher(trace, log_odds_weights(trace)), group(trace, "posterior")["lapse"]
     assert bool((often >= lapse / 2 - 1e-12).all())
