@@ -333,7 +333,9 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
     return (
         "# Faults\n\nMade by `python examples/faults.py`. *kept* is counted after the fault, *left behind* are "
         "temporary files then; *equal* is whether the same command, given again, ends with the result of an "
-        "undisturbed run, to the last bit.\n\n" + "\n".join(lines) + "\n"
+        "undisturbed run, to the last bit; where it says to remove a folder, that was done first.\n\n"
+        + "\n".join(lines)
+        + "\n"
     )
 
 
