@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from icb_pymc.io.late_modules import import_pymc
 
@@ -151,7 +151,7 @@ def cpu_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def main(command: list[str]) -> NoReturn:
+def main(command: list[str]) -> None:
     """Run `icb` with these arguments, and print the seconds of its stages as JSON instead of its answer."""
     # The command line is what is measured, not a part of this room.
     cli = import_module("icb_pymc.cli")

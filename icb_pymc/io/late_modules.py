@@ -8,7 +8,7 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-# Modules that ArviZ and PyTensor import, which take two fifths of the time of importing PyMC, with the functions that
+# Modules that ArviZ and PyTensor import, which take a third of the time of importing PyMC, with the functions that
 # they take from them by name.
 LATE: dict[str, tuple[str, ...]] = {
     "arviz.plots": (),
@@ -46,8 +46,8 @@ def import_pymc() -> None:
                 del sys.modules[name]
     if vars(arviz)["plots"] is late.get("arviz.plots"):
         del vars(arviz)["plots"]
-        for module in (arviz, pymc, sys.modules["pymc.plots"]):
-            vars(module)["__getattr__"] = partial(_attribute_of_plots, module.__name__)
+        for package in (arviz, pymc, sys.modules["pymc.plots"]):
+            vars(package)["__getattr__"] = partial(_attribute_of_plots, package.__name__)
 
 
 class _LateModule(ModuleType):
