@@ -144,9 +144,9 @@ def check_all(
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """p-values corrected by Holm's method: the probability that any of the smallest is wrong is held at the level.
+    """p-values corrected by Holm's method: with those below a level rejected, any false alarm is as rare as the level.
 
-    It holds however the quantities depend on each other, as beliefs at two times and rho_env do.
+    That holds however the quantities depend on each other, as beliefs at two times and rho_env do.
     """
     order = np.argsort(p_values)
     factors = len(p_values) - np.arange(len(p_values))
