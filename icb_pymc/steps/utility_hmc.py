@@ -39,9 +39,8 @@ TARGET_ACCEPTANCE = 0.96
 # From these steps of tuning on hyperparameters are proposed from a t distribution around the mean that they had.
 FAR_BEGIN = 100
 # Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
-# as long, but never stays where it is. Where less than this share of the proposals is accepted, they do so repeatedly
-# in every step.
-SLICE_SHARE, FEW_ACCEPTED, MANY_SLICES = 0.1, 0.25, 3
+# as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
+SLICE_SHARE, FEW_ACCEPTED = 0.1, 0.25
 # Width of its bracket, relative to a standard normal vector times the root of their covariance.
 SLICE_WIDTH = 2.0
 # Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
@@ -373,10 +372,7 @@ class UtilityHMC(SeededStep):
         accept = np.nan
         if self.steps >= FAR_BEGIN or not self.tune:
             point, accept = self._propose_hyperparameters(point)
-        slices = int(np.isnan(accept) or self.rng.random() < SLICE_SHARE)
-        if np.isfinite(accept) and self.hyper_acceptance < FEW_ACCEPTED:
-            slices = MANY_SLICES
-        for _ in range(slices):
+        if np.isnan(accept) or self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
             point = self._slice_hyperparameters(point)
         return point, accept
 

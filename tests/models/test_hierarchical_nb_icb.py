@@ -179,7 +179,7 @@ def test_the_posterior_of_the_deviation_covariances_is_that_of_the_definition(de
     scale = 1.0
     names = ("deviation_covariance", "deviation_innovation_covariance")
     priors = {name: pm.LogNormal.dist(np.log(0.3), scale) for name in names}
-    trace = fit("hierarchical_nb_icb", decisions, SHARED | priors, draws=2000, **QUICK)
+    trace = fit("hierarchical_nb_icb", decisions, SHARED | priors, draws=1200, **QUICK)
     assert trace.attrs["sampler"] == "utility_hmc"
     logs = np.stack([np.log(group(trace, "posterior")[name].values) for name in names], axis=-1)
 

@@ -146,7 +146,7 @@ SCALES = ("total_movement_log__", "start_scale_log__", "deviation_scale_log__")
 @pytest.mark.slow
 def test_scales_and_choices_have_the_joint_distribution_of_the_model():
     """Successive-conditional against marginal-conditional simulation (Geweke, 2004)."""
-    iterations, rng = 12_000, np.random.default_rng(0)
+    iterations, rng = 6_000, np.random.default_rng(0)
     # Narrow enough for products of scales and weights to have moments that can be estimated.
     priors = {name: pm.LogNormal.dist(np.log(0.6), 0.5) for name in ("total_movement", "start_scale")}
     model = on_own_clocks(ARRIVALS, **priors, deviation_scale=pm.LogNormal.dist(np.log(0.6), 0.5))

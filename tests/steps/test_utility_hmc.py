@@ -311,7 +311,8 @@ def run_chain(step, point, tune, draws):
 def test_the_engine_agrees_with_importance_sampling(declare):
     model = declare()
     step = engine(model)
-    path, _ = run_chain(step, model.initial_point(), 400, 8000)
+    # Steps with hyperparameters take longer.
+    path, _ = run_chain(step, model.initial_point(), 400, 3000 if step._hyper else 8000)
     expected, _ = posterior_by_importance_sampling(CASES[declare])
     names = list(CASES[declare](np.random.default_rng(0), 1)[0])
     sampled = to_columns({name: np.array([point[name] for point in path]) for name in names})
