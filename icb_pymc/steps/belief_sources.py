@@ -55,7 +55,7 @@ class Dynamics(NamedTuple):
 class Scatter(NamedTuple):
     """All that values x_i ~ N(0, C) tell of C: their number, and the sum of x_i x_i'; or of each of several C."""
 
-    count: int
+    number: int
     total: np.ndarray
 
     @classmethod

@@ -95,4 +95,4 @@ def _log_normal(covariance: np.ndarray, scatter: Scatter) -> float:
     if not ((sign > 0).all() and np.isfinite(log_determinant).all()):
         return -np.inf
     squares = np.trace(np.linalg.solve(covariance, scatter.total), axis1=-2, axis2=-1)
-    return float(-0.5 * (scatter.count * np.sum(log_determinant) + np.sum(squares)))
+    return float(-0.5 * (scatter.number * np.sum(log_determinant) + np.sum(squares)))

@@ -172,7 +172,7 @@ class SortedWalksPart(AgentWalksPart):
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         super().__init__(variable, decider)
-        self.order = np.argsort(self._agent, kind="stable")
+        self.order: np.ndarray = np.argsort(self._agent, kind="stable")
         self._is_first = self._previous[self.order][1:] < 0
 
     def dynamics(self, values: Values) -> Dynamics:
