@@ -120,7 +120,7 @@ def test_choices_left_out_are_predicted_with_lapses(decisions):
 
 
 def test_laplace_puts_a_learnt_rate_where_prior_times_evidence_is_greatest(decisions):
-    """Evidence, which is approximate, is within half a log unit of that by draws of the prior; the rate is at the maximum over a fine grid."""
+    """The rate is at the maximum over a fine grid; evidence is within half a log unit of that by draws of the prior."""
     options = {"method": "laplace", "draws": 200, "seed": 0, "progressbar": False}
     found = group(fit("nb_icb", decisions, GIVEN | {"lapse": pm.Beta.dist(2, 8)}, **options), "posterior")["lapse"]
     assert float(found.std()) < 1e-12
