@@ -172,7 +172,7 @@ class SortedWalksPart(AgentWalksPart):
 
     def __init__(self, variable: TensorVariable, decider: np.ndarray) -> None:
         super().__init__(variable, decider)
-        self.order: np.ndarray = np.argsort(self._agent, kind="stable")
+        self.order = np.argsort(self._agent, kind="stable")
         self._is_first = self._previous[self.order][1:] < 0
 
     def dynamics(self, values: Values) -> Dynamics:
@@ -223,7 +223,7 @@ class SummedSource(GaussianSource):
         self._parts, self._sizes = parts, sizes
         sorted_parts = [part for part in parts if isinstance(part, SortedWalksPart)]
         if sorted_parts:
-            self.order = order = sorted_parts[0].order
+            self.order = order = np.asarray(sorted_parts[0].order)
             self._back = np.argsort(order)
             loading, offset = loading[order], offset[order]
         loading, offset = collapse_if_constant(loading), collapse_if_constant(offset)
