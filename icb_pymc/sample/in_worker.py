@@ -58,6 +58,8 @@ def forget_graphs() -> None:
     PyTensor remembers for ever which rewrites apply to an operation, and with the operations of a model, such as its
     random variables, all that these were made from.
     """
+    # What is frozen is not among the objects.
+    gc.unfreeze()
     for known in gc.get_objects():
         if type(known) is OpToRewriterTracker:
             known.get_trackers.cache_clear()

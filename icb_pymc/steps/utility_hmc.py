@@ -33,6 +33,7 @@ from icb_pymc.steps.centred_scales import CentredScales
 from icb_pymc.steps.far_proposals import propose_far
 from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
 from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
+from icb_pymc.steps.summed_sources import SummedSource
 from icb_pymc.steps.univariate_slice import univariate_slice
 
 TARGET_ACCEPTANCE = 0.96
@@ -118,8 +119,8 @@ class UtilityHMC(SeededStep):
 
     Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
     which do not depend on where they are, and in between by slices along random lines. The latent variables are
-    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. Those that are
-    only in covariances are also drawn given the variables (`CentredScales`). A rate of lapses, which the Gaussian does
+    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. In sums of
+    processes, those that are only in covariances are also drawn given the variables (`CentredScales`). A rate of lapses, which the Gaussian does
     not depend on, is drawn given the utilities instead (`LapseRate`).
 
     Parameters
@@ -174,7 +175,10 @@ class UtilityHMC(SeededStep):
         rates = [rv for rv in lapse_hyperparameters(model, parts) if rv in rvs]
         others = [rv for rv in hyperparameters if rv not in rates]
         self._hyper = [model.rvs_to_values[rv].name for rv in others]
-        self._centred = CentredScales(model, parts, self._model, others)
+        # In a population the choices tell the variables of most subjects well; of one walk they do not, and drawing its
+        # scales given the path would take longer than it is worth.
+        is_population = isinstance(parts.source, SummedSource)
+        self._centred = CentredScales(model, parts, self._model, others if is_population else [])
         self._lapse = LapseRate(model, parts.lapse, [model.rvs_to_values[rv].name for rv in rates]) if rates else None
         self._prior_inputs: list[str] = []
         if hyperparameters:

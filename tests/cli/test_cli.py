@@ -139,7 +139,7 @@ def test_numbers_out_of_range_are_refused_by_the_parser(arguments, capsys):
 def test_a_log_goes_from_table_to_trace_to_pictures(tmp_path, capsys):
     log, trace = str(tmp_path / "log.csv"), str(tmp_path / "trace.nc")
     assert main(["simulate", "stepping", "--steps", "40", "-o", log]) == 0
-    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--sweeps", "1", "--seed", "0"]
+    short = ["--draws", "20", "--tune", "5", "--chains", "2", "--seed", "0"]
     assert main(["fit", "nb_icb", log, *short, "-o", trace]) == 0
     printed = capsys.readouterr().out
     assert "features: numbers are scaled by their spread within decisions" in printed

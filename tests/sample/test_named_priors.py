@@ -96,7 +96,7 @@ def test_the_command_refuses_what_it_cannot_learn(table, tmp_path, capsys, optio
 
 def test_draws_of_a_hyperparameter_follow_the_prior_that_was_written(dated_decisions):
     prior = prior_from_text("alpha", "Uniform(2, 3)", features=4)
-    options = {"draws": 50, "tune": 50, "chains": 1, "seed": 0, "progressbar": False}
+    options = {"draws": 200, "tune": 150, "chains": 1, "seed": 0, "progressbar": False}
     given = {"alpha": prior, "innovation_covariance": 1e-3, "start_covariance": 1.0}
     posterior = group(fit("nb_icb", dated_decisions, given, **options), "posterior")
     assert ((posterior["alpha"] > 2) & (posterior["alpha"] < 3)).all()
