@@ -120,8 +120,8 @@ class UtilityHMC(SeededStep):
     Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
     which do not depend on where they are, and in between by slices along random lines. The latent variables are
     transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. In sums of
-    processes, those that are only in covariances are also drawn given the variables (`CentredScales`). A rate of lapses, which the Gaussian does
-    not depend on, is drawn given the utilities instead (`LapseRate`).
+    processes, those that are only in covariances are also drawn given the variables (`CentredScales`). A rate of
+    lapses, which the Gaussian does not depend on, is drawn given the utilities instead (`LapseRate`).
 
     Parameters
     ----------
