@@ -4,14 +4,19 @@ import numpy as np
 
 # Degrees of freedom: hyperparameters may have tails that are exponential on their unconstrained scale.
 FREEDOM = 4.0
-# With more hyperparameters a proposal for all of them would hardly be accepted: one at random moves, given the others.
+# With more hyperparameters a proposal for all of them would hardly be accepted: so many move at a time.
 TOGETHER = 3
 
 
+def random_blocks(size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """The numbers from 0 to size - 1, each once, divided at random into blocks that can move together."""
+    return [np.arange(size)] if size <= TOGETHER else np.array_split(rng.permutation(size), -(-size // TOGETHER))
+
+
 def propose_far(
-    current: np.ndarray, mean: np.ndarray, covariance: np.ndarray, rng: np.random.Generator
+    current: np.ndarray, moving: np.ndarray, mean: np.ndarray, covariance: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """A proposal from a t distribution with this centre and scale.
+    """A proposal for some components, given the others, from a t distribution with this centre and scale.
 
     Returns
     -------
@@ -19,8 +24,6 @@ def propose_far(
     log_ratio : float
         Log ratio of the densities of proposing the current ones and these.
     """
-    size = len(current)
-    moving = np.arange(size) if size <= TOGETHER else rng.integers(size, size=1)
     mean, covariance = _conditional(mean, covariance, moving, current)
     root = np.linalg.cholesky(covariance)
     radius = np.sqrt(FREEDOM / rng.chisquare(FREEDOM))

@@ -30,7 +30,7 @@ from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
 from icb_pymc.steps.belief_sources import Dynamics, Values
 from icb_pymc.steps.centred_scales import CentredScales
-from icb_pymc.steps.far_proposals import propose_far
+from icb_pymc.steps.far_proposals import propose_far, random_blocks
 from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
 from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
 from icb_pymc.steps.summed_sources import SummedSource
@@ -118,10 +118,10 @@ class UtilityHMC(SeededStep):
     for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
     Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
-    which do not depend on where they are, and in between by slices along random lines. The latent variables are
-    transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters back. In sums of
-    processes, those that are only in covariances are also drawn given the variables (`CentredScales`). A rate of
-    lapses, which the Gaussian does not depend on, is drawn given the utilities instead (`LapseRate`).
+    which do not depend on where they are, in blocks of three or fewer; and in between by slices along random lines. The
+    latent variables are transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters
+    back. In sums of processes, those that are only in covariances are also drawn given the variables (`CentredScales`).
+    A rate of lapses, which the Gaussian does not depend on, is drawn given the utilities instead (`LapseRate`).
 
     Parameters
     ----------
@@ -373,12 +373,17 @@ class UtilityHMC(SeededStep):
         # In every other step, since what follows has to be computed again.
         if self._centred.names and self.trajectories % 2 == 0:
             point = self._draw_given_variables(point)
-        accept = np.nan
+        accepts = []
+        blocks = random_blocks(len(self.hyper_mean), self.rng)
         if self.steps >= FAR_BEGIN or not self.tune:
-            point, accept = self._propose_hyperparameters(point)
-        if np.isnan(accept) or self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
-            point = self._slice_hyperparameters(point)
-        return point, accept
+            for block in blocks:
+                point, accept = self._propose_hyperparameters(point, block)
+                accepts.append(accept)
+        if not accepts or self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
+            # At first nothing else moves them.
+            for _ in blocks if not accepts else range(1):
+                point = self._slice_hyperparameters(point)
+        return point, float(np.mean(accepts)) if accepts else np.nan
 
     def _draw_given_variables(self, point: Point) -> Point:
         """The centred move: scales given the variables, and the position that has these variables."""
@@ -394,10 +399,10 @@ class UtilityHMC(SeededStep):
         self._set_position(noise._replace(sampling=sampling))
         return point
 
-    def _propose_hyperparameters(self, point: Point) -> tuple[Point, float]:
-        """A proposal far away; the latent variables are transferred to its reference."""
+    def _propose_hyperparameters(self, point: Point, block: np.ndarray) -> tuple[Point, float]:
+        """A proposal of some of them, far away; the latent variables are transferred to its reference."""
         current = self._hyper_vector(point)
-        vector, log_proposals = propose_far(current, self.hyper_mean, self.hyper_covariance, self.rng)
+        vector, log_proposals = propose_far(current, block, self.hyper_mean, self.hyper_covariance, self.rng)
         fresh = fresh_noise(self._reference, self.rng)
         uniform = self.rng.random()
         proposal = self._candidate(point, vector, *measured_path(self._reference, self._position, fresh))

@@ -1,20 +1,28 @@
+"""Proposals of hyperparameters whatever their values: each moves, with the right ratio of densities."""
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
-from icb_pymc.steps.far_proposals import FREEDOM, TOGETHER, propose_far
+from icb_pymc.steps.far_proposals import FREEDOM, TOGETHER, propose_far, random_blocks
 
 ROOT = np.random.default_rng(0).standard_normal((5, 5))
 
 
-@pytest.mark.parametrize("size", [1, TOGETHER, 5])
-def test_the_ratio_of_densities_is_that_of_the_t_distribution_that_proposes(size):
-    covariance, mean = (ROOT @ ROOT.T)[:size, :size], np.arange(size, dtype=float)
-    current = mean + 1.0
-    proposed, log_ratio = propose_far(current, mean, covariance, np.random.default_rng(1))
-    moved = np.flatnonzero(proposed != current)
-    assert len(moved) == (size if size <= TOGETHER else 1)
-    others = np.setdiff1d(np.arange(size), moved)
+@pytest.mark.parametrize("size", [1, TOGETHER, 5, 9])
+def test_blocks_are_small_and_hold_each_hyperparameter_once(size):
+    blocks = random_blocks(size, np.random.default_rng(0))
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(size))
+    assert max(map(len, blocks)) <= TOGETHER
+
+
+@pytest.mark.parametrize("moving", [[0], [2, 0], [0, 1, 2, 3, 4]])
+def test_the_ratio_of_densities_is_that_of_the_t_distribution_that_proposes(moving):
+    covariance, mean = ROOT @ ROOT.T, np.arange(5, dtype=float)
+    current, moved = mean + 1.0, np.array(moving)
+    proposed, log_ratio = propose_far(current, moved, mean, covariance, np.random.default_rng(1))
+    assert sorted(np.flatnonzero(proposed != current).tolist()) == sorted(moving)
+    others = np.setdiff1d(np.arange(5), moved)
     centre, scale = mean[moved], covariance[np.ix_(moved, moved)]
     if len(others):
         # Of a Gaussian with this mean and covariance, given the others.
