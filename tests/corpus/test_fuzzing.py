@@ -175,6 +175,6 @@ def test_changed_bytes_of_a_parquet_table(reader):
     ("changes", "change"), [(byte_changes, with_changed_bytes), (tree_changes, with_changed_contents)]
 )
 def test_changed_netcdf(what, changes, change, reader):
-    content = netcdf_bytes({"/": decisions()}) if what == "decisions" else strangers.GOOD.read_bytes()
+    content = netcdf_bytes({"/": decisions()}) if what == "decisions" else strangers.SMALL.read_bytes()
     kept = KEPT if what == "trace" and change is with_changed_contents else ()
     holds(changes, change, content, reader(what, ".nc"), kept)
