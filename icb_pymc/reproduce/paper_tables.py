@@ -74,8 +74,10 @@ class PaperTable:
         return [make_unit(row, log, preset, scale) for log in logs for row in rows]
 
     def labels(self, preset: str) -> tuple[str, ...]:
-        """Labels of the rows, without user-defined models."""
-        return self.algorithms + (self.added if preset == "exact" else ())
+        """Labels of the rows, without user-defined models; other estimates where there are runs to take them from."""
+        sources = {label: row for label, (row, _) in OTHER_ESTIMATES.items()}
+        added = [label for label in self.added if sources.get(label) in (None, *self.algorithms)]
+        return self.algorithms + (tuple(added) if preset == "exact" else ())
 
     def note(self, preset: str) -> str:
         """Which estimates are compared with the truth."""
