@@ -141,7 +141,7 @@ def _change(file: Any, change: str, which: float, where: float, value: Any, attr
         file.move(other, name)
         file.move("aside", other)
     elif isinstance(item, h5py.Dataset):
-        if isinstance(value, list) and item.dtype.kind in "OT":
+        if isinstance(value, list) and item.dtype.kind in ("O", "T"):
             # h5py itself crashes when it writes a list where texts are.
             return
         old, attributes = np.asarray(item[()]), {key: item.attrs[key] for key in item.attrs if key != "REFERENCE_LIST"}

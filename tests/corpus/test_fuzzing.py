@@ -33,7 +33,7 @@ WORKER = Path(__file__).parents[1] / "helpers" / "reading_worker.py"
 # A file of a few kilobytes is read in milliseconds.
 SECONDS = 60
 BUDGET = settings(
-    max_examples=500,
+    max_examples=200,
     derandomize=True,
     database=None,
     deadline=None,
