@@ -218,7 +218,7 @@ def headline(
     >>> headline("the guideline", "clear", {"price": row}, dull, None)
     'After the guideline, price counted less.'
     >>> headline("the guideline", "clear", {"price": row}, dull, {"step": 0.1, "drift": 0.9, "no change": 0.0})
-    'Gradually, not at once at the guideline, price counted less.'
+    'Around the guideline, but gradually, price counted less.'
     >>> headline("the guideline", "clear", {"price": row}, {"verdict": "clear", "ratio": 2.0, "one_factor": 0.9}, None)
     'After the guideline, all choices became sharper: the same differences between candidates decided more.'
     """
@@ -252,7 +252,7 @@ def headline(
 def _opening(event: str, accounts: Mapping[str, float] | None) -> str:
     """What a change is said to have to do with the event: it came after it, unless it came gradually."""
     if accounts is not None and supported_account(accounts) == "drift":
-        return f"Gradually, not at once at {event}"
+        return f"Around {event}, but gradually"
     return f"After {event}"
 
 
