@@ -101,9 +101,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_all(options: argparse.Namespace) -> int:
     """Check all models, and print or write the table."""
-    if options.model is not None or options.set or options.agents or options.observed_rewards:
+    if any((options.model, options.set, options.agents, options.sessions, options.observed_rewards)):
         raise InputError(
-            "--all checks all models as they are: leave out the model, --set, --agents, --observed-rewards."
+            "--all checks all models as they are: leave out the model, --set, --agents, --sessions, --observed-rewards."
         )
     if options.output:
         check_output(options.output, ".md")
@@ -120,6 +120,7 @@ def _run_all(options: argparse.Namespace) -> int:
     )
     if options.output:
         command = f"icb check --all --replicates {options.replicates} --steps {options.steps} --seed {options.seed}"
+        command += f" --draws {options.draws}" if options.draws else ""
         with replacing(options.output) as temporary:
             temporary.write_text(f"# Calibration of all models\n\n`{command}`: {result}\n", encoding="utf-8")
     if options.json:

@@ -80,7 +80,8 @@ def sample_posterior(
     initial, chosen, held = initial_values(), steps or None, None
     with model, _explained(model):
         if checkpoint is not None:
-            chosen = resumable_step(model, steps, checkpoint, names, sampling, initial)
+            recorded = RecordedDraws(model, names)
+            chosen = resumable_step(model, steps, checkpoint, recorded.at, sampling, initial)
             held = held_draws(checkpoint, sampling)
         if kernel == "nutpie":
             sampled = _sample_by_nutpie(model, names, options, seed, progressbar)

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 from pymc.backends.ndarray import NDArray
 
+from icb_pymc.declare.graph import Point
 from icb_pymc.declare.numpy_functions import numpy_function
 
 
@@ -24,6 +25,7 @@ class RecordedDraws(NDArray):
         shapes = model.eval_rv_shapes()
         values = evaluate(*(np.ones(shapes[value.name], value.dtype) for value in model.value_vars))
         first = {variable.name: value for variable, value in zip(variables, values, strict=True)}
+        self._inputs = [value.name for value in model.value_vars]
         super().__init__(
             model=model,
             vars=variables,
@@ -31,6 +33,11 @@ class RecordedDraws(NDArray):
             var_shapes={name: value.shape for name, value in first.items()},
             var_dtypes={name: value.dtype for name, value in first.items()},
         )
+
+    def at(self, point: Point) -> dict[str, np.ndarray]:
+        """The variables at a point, rounded as they are when they are recorded."""
+        values = self.fn(*(point[name] for name in self._inputs))
+        return dict(zip(self.varnames, values, strict=True))
 
     def __copy__(self) -> NDArray:
         """An empty record of another chain: PyMC copies the one that it is given for each of them."""

@@ -1,6 +1,6 @@
 """Sampling that a checkpoint keeps: what its draws depend on, the steps that go on, and the draws that are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from secrets import randbits
@@ -17,7 +17,6 @@ from pymc.util import get_random_generator
 from icb_pymc import __version__
 from icb_pymc.data.digests import digest_of_decisions
 from icb_pymc.declare.graph import Point
-from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.errors import InputError
 from icb_pymc.results.checkpoint import Checkpoint
 from icb_pymc.sample.kept_draws import KeptDraws
@@ -60,7 +59,7 @@ def resumable_step(
     model: pm.Model,
     steps: list[Any],
     checkpoint: Checkpoint,
-    names: Sequence[str],
+    record: Callable[[Point], dict[str, np.ndarray]],
     sampling: dict[str, Any],
     initial_values: list[Any],
 ) -> ResumableStep:
@@ -85,7 +84,7 @@ def resumable_step(
     return ResumableStep(
         provided,
         checkpoint,
-        _Recorder(model, names),
+        record,
         sampling["tune"],
         sampling["tune"] + sampling["draws"],
         starts,
@@ -108,21 +107,6 @@ def held_draws(checkpoint: Checkpoint, sampling: dict[str, Any]) -> dict[int, in
     return {
         chain: 0 if state is None else max(0, state.iterations - sampling["tune"]) for chain, state in states.items()
     }
-
-
-class _Recorder:
-    """The recorded variables at a point."""
-
-    def __init__(self, model: pm.Model, names: Sequence[str]) -> None:
-        self._names = list(names)
-        self._inputs = [value.name for value in model.value_vars]
-        graphs = model.replace_rvs_by_values([model[name] for name in names])
-        # The same function as in `RecordedDraws`, so that kept draws and new ones are rounded alike.
-        self._function = numpy_function(model.value_vars, graphs)
-
-    def __call__(self, point: Point) -> dict[str, np.ndarray]:
-        values = self._function(*(point[name] for name in self._inputs))
-        return dict(zip(self._names, values, strict=True))
 
 
 def _seeds_of_chains(seed: int, chains: int) -> list[int]:

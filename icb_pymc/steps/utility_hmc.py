@@ -373,17 +373,18 @@ class UtilityHMC(SeededStep):
         # In every other step, since what follows has to be computed again.
         if self._centred.names and self.trajectories % 2 == 0:
             point = self._draw_given_variables(point)
-        accepts = []
         blocks = random_blocks(len(self.hyper_mean), self.rng)
-        if self.steps >= FAR_BEGIN or not self.tune:
-            for block in blocks:
-                point, accept = self._propose_hyperparameters(point, block)
-                accepts.append(accept)
-        if not accepts or self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
-            # At first nothing else moves them.
-            for _ in blocks if not accepts else range(1):
+        if self.tune and self.steps < FAR_BEGIN:
+            for _ in blocks:
                 point = self._slice_hyperparameters(point)
-        return point, float(np.mean(accepts)) if accepts else np.nan
+            return point, np.nan
+        accepts = []
+        for block in blocks:
+            point, accept = self._propose_hyperparameters(point, block)
+            accepts.append(accept)
+        if self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
+            point = self._slice_hyperparameters(point)
+        return point, float(np.mean(accepts))
 
     def _draw_given_variables(self, point: Point) -> Point:
         """The centred move: scales given the variables, and the position that has these variables."""

@@ -78,7 +78,13 @@ def test_models_that_are_left_out_have_no_posterior_of_what_they_estimate(name):
 
 
 def test_options_of_one_model_are_refused(tmp_path, capsys):
-    for options in (["nb_icb", "--all"], ["--all", "--set", "alpha=2"], ["--all", "--agents", "3"], []):
+    for options in (
+        ["nb_icb", "--all"],
+        ["--all", "--set", "alpha=2"],
+        ["--all", "--agents", "3"],
+        ["--all", "--sessions", "2"],
+        [],
+    ):
         assert main(["check", *options]) == 2
     assert main(["check", "--all", "-o", str(tmp_path / "table.png")]) == 2
     assert "must end in .md" in capsys.readouterr().err
