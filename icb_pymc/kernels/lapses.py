@@ -14,8 +14,8 @@ Integers = NDArray[np.int64]
 
 # Added to each share, as a candidate that carries no information would have an infinite variance.
 _MIN_SHARE = 1e-8
-# Far above the smallest float, so that it can still be multiplied by any probability.
-_SMALL = 1e-200
+# Far above the smallest float: its square is one, too.
+_SMALL = 1e-150
 
 
 @numba.njit(cache=True, nogil=True)

@@ -97,3 +97,9 @@ def test_the_likelihood_of_a_rate_is_that_of_all_choices(lapse):
     assert log_likelihood_of_rate(attentive, uniform, lapse) == pytest.approx(
         log_likelihood(first, many, lapse), rel=1e-12
     )
+
+
+def test_the_likelihood_of_a_rate_does_not_underflow_where_choices_are_very_improbable():
+    attentive = np.array([1e-190, 0.5, 1e-149, 1e-149, 1e-190])
+    found = log_likelihood_of_rate(attentive, np.full(5, 0.5), 0.0)
+    assert found == pytest.approx(np.log(attentive).sum())
