@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pymc  # noqa: F401  (its progress bar keeps the stderr it is imported with: not that of one captured test)
@@ -9,10 +10,19 @@ import pytensor
 import pytest
 import xarray as xr
 from helpers.arrivals import make_arrivals
+from helpers.graphs import graphs_compiled, graphs_in_python
 from helpers.settings import NB_ICB
 
 # Each variable of a graph notes the lines that made it, which is a fifth of the time that a small model takes.
 pytensor.config.traceback__limit = 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Only tests marked `compiled` or `slow` compile graphs; kernels are compiled for all."""
+    compiled = item.get_closest_marker("compiled") or item.get_closest_marker("slow")
+    with graphs_compiled() if compiled else graphs_in_python():
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -38,6 +38,7 @@ def delta_rule(decisions, *, rate=0.1, biased=1.0, inflation=1.0, loss=1.0):
     return model
 
 
+@pytest.mark.compiled
 def test_the_result_does_not_depend_on_the_number_of_jobs(tmp_path, monkeypatch):
     path, logger = write(tmp_path, "plain", PLAIN), logging.getLogger("pymc")
     monkeypatch.setattr(logger, "level", logging.WARNING)

@@ -140,6 +140,7 @@ def test_fit(printed, dated_decisions, tmp_path):
     assert {"weight_at_2001_01_01", "importance_at_2001_01_01"} <= set(result["features"][0])
 
 
+@pytest.mark.compiled
 def test_check(printed, tmp_path):
     path = write(tmp_path, "plain", PLAIN)
     options = ["--replicates", "10", "--steps", "8", "--draws", "60", "--jobs", "1"]

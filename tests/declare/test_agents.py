@@ -80,6 +80,7 @@ def loss_of_subject(parameters, chosen, reward):
     return loss
 
 
+@pytest.mark.compiled
 def test_estimates_of_twenty_subjects_are_those_of_maximum_likelihood(twenty_subjects):
     model = delta_rules(twenty_subjects)
     # The centre is zero and the spread one on the scale of the link, so that the noise is the parameter itself.
@@ -164,6 +165,7 @@ def test_ops_and_scan_give_the_same_beliefs_of_agents_that_forget():
     assert np.abs(by_ops).max() > 0.1
 
 
+@pytest.mark.compiled
 def test_outcomes_are_feedback_of_an_unknown_size():
     """Survival and death are rewards of c and -c, and c is learnt."""
     rng = np.random.default_rng(0)

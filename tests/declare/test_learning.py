@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from helpers.agreement import standard_error
 from helpers.arrivals import make_arrivals
+from helpers.graphs import graphs_compiled
 from pymc.pytensorf import compile as compile_graph
 
 from icb_pymc import fit, simulate
@@ -165,7 +166,8 @@ def few(decisions):
 @pytest.fixture(scope="module")
 def optimist(few):
     options = {**OPTIONS, "draws": 2500}
-    return fit(LINEAR["optimistic and forgetting"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
+    with graphs_compiled():
+        return fit(LINEAR["optimistic and forgetting"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
 
 
 def test_the_engine_samples_the_posterior_of_an_optimist_that_forgets_at_an_unknown_rate(optimist, few):

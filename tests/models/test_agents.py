@@ -98,6 +98,7 @@ def softmax_score(decisions: xr.Dataset, alpha: float) -> float:
     return (taken - expected).sum() / np.sqrt(variance.sum())
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["sampling", "linear"])
 def test_action_frequencies_agree_with_the_softmax_of_the_recorded_rho(name):
     decisions = simulate(name, steps=3000, actions=3, seed=5)

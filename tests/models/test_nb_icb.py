@@ -65,6 +65,7 @@ def test_plain_sample_assigns_the_engine_with_the_draws_of_passing_it_explicitly
     np.testing.assert_array_equal(assigned["rho"], explicit["rho"])
 
 
+@pytest.mark.compiled
 def test_one_core_and_two_give_the_same_draws_and_chains_differ(decisions):
     model = nb_icb(decisions, **GIVEN)
     one, two = draws_of(model, cores=1), draws_of(model, cores=2)

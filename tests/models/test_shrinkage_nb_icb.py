@@ -90,6 +90,7 @@ def test_the_default_does_not_depend_on_the_units_of_the_features(decisions):
     np.testing.assert_allclose(one, two * np.array([100.0, 0.01]), rtol=1e-6)
 
 
+@pytest.mark.compiled
 def test_total_movement_is_spread_over_the_log_whatever_its_length():
     """The median total movement of a weight is about 0.8 s tau / (s / T)."""
     medians = []

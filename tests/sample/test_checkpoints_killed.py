@@ -56,7 +56,7 @@ def log(tmp_path_factory):
         ("nb_icb", ["--draws", "1500", "--learn", "alpha", "--cores", "1", "--chains", "2"]),
         ("b_icb", ["--draws", "500", "--kernel", "gibbs", "--learn", "alpha", "--cores", "2", "--chains", "2"]),
         ("shrinkage_nb_icb", ["--draws", "600", "--cores", "2", "--chains", "2"]),
-        ("nb_icb", ["--draws", "300", "--kernel", "nuts", "--cores", "2", "--chains", "2"]),
+        ("nb_icb", ["--draws", "200", "--kernel", "nuts", "--cores", "2", "--chains", "2"]),
     ],
     ids=["engine, two cores", "engine, one core", "alternating steps", "scales and engine", "NUTS"],
 )
@@ -66,7 +66,8 @@ def test_kill_9_loses_less_than_a_block_and_the_same_command_ends_with_the_same_
     subprocess.run([*command, "-o", str(traces[0])], check=True, capture_output=True)
     command += ["--checkpoint", str(folder), "-o", str(traces[1])]
     blocks = 0
-    for wanted in (3, 6):
+    # NUTS is compiled in each process, and killed once.
+    for wanted in (3,) if "nuts" in options else (3, 6):
         with (tmp_path / "said.txt").open("w") as said:
             running = subprocess.Popen(command, stdout=said, stderr=said)
         while (blocks := len(list(folder.glob("chain-*-from-*.npz")))) < wanted:
@@ -80,7 +81,7 @@ def test_kill_9_loses_less_than_a_block_and_the_same_command_ends_with_the_same_
             assert time.monotonic() < deadline, "chains outlived their parent"
             time.sleep(0.1)
         assert not traces[1].exists()
-    assert blocks >= 6
+    assert blocks >= wanted
     subprocess.run(command, check=True, capture_output=True)
     assert not folder.exists()
     assert digest(read_trace(traces[1])) == digest(read_trace(traces[0]))

@@ -325,7 +325,7 @@ def test_beliefs_have_the_same_posterior_without_rho(declare):
     with_rho, without = ({}, {})
     for kept, draws_rho in ((with_rho, True), (without, False)):
         step = engine(model, with_rho=draws_rho)
-        path, _ = run_chain(step, model.initial_point(), 400, 6000)
+        path, _ = run_chain(step, model.initial_point(), 400, 4000)
         for name in set(path[0]) - {"rho"}:
             kept[name] = np.array([point[name] for point in path])
     assert np.abs(z_scores(to_columns(with_rho), to_columns(without))).max() < 4.5
