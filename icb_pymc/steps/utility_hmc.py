@@ -1,49 +1,26 @@
 """The exact engine: samples all latent variables of a linear-Gaussian belief model through its utility contrasts."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pymc as pm
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point
-from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.errors import InputError
-from icb_pymc.kernels.hamiltonian import (
-    Position,
-    Reference,
-    draw_centred_noise,
-    fresh_noise,
-    hmc_trajectory,
-    make_position,
-    make_reference,
-    measured_path,
-    position_of_measured_path,
-)
+from icb_pymc.kernels.hamiltonian import Position, draw_centred_noise, fresh_noise, hmc_trajectory, make_position
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import PositionSums, PseudoData, add_position, empty_data, pseudo_data_from_sums
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.kernels.warm_up import compile_engine
 from icb_pymc.steps.base import SeededStep
-from icb_pymc.steps.belief_sources import Dynamics, Values
-from icb_pymc.steps.centred_scales import CentredScales
-from icb_pymc.steps.far_proposals import propose_far, random_blocks
-from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
+from icb_pymc.steps.hyperparameter_moves import HyperparameterMoves, acceptance_probability
 from icb_pymc.steps.linear_gaussian import LIKELIHOOD_INPUTS, LinearGaussianModel, find_linear_gaussian
-from icb_pymc.steps.summed_sources import SummedSource
-from icb_pymc.steps.univariate_slice import univariate_slice
+from icb_pymc.steps.places import Place, Places
 
 TARGET_ACCEPTANCE = 0.96
-# From these steps of tuning on hyperparameters are proposed from a t distribution around the mean that they had.
-FAR_BEGIN = 100
-# Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
-# as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
-SLICE_SHARE, FEW_ACCEPTED = 0.1, 0.25
-# Width of its bracket, relative to a standard normal vector times the root of their covariance.
-SLICE_WIDTH = 2.0
 # Radians. Trajectories are alternately about half a turn long, to the other side of the mean, so that the errors of two
 # draws cancel, and about a quarter turn, so that the next two draws are independent of these. Both are a little longer
 # than that, since posteriors are somewhat wider than the reference Gaussian and rotate more slowly; they vary by 10%.
@@ -73,8 +50,7 @@ class UtilityHMCState(StepMethodState):
     steps : number of tuning steps
     trajectories : number of trajectories
     log_step_size : of the leapfrog steps
-    hyper_acceptance : recent mean of the acceptance of proposals of the hyperparameters
-    hyper_mean, hyper_covariance : those of the hyperparameters, on their unconstrained scale
+    hyper : what is adapted to the hyperparameters
     place : the last point, the pseudo-data, the position and the sums over positions; None before the first step
     """
 
@@ -83,27 +59,8 @@ class UtilityHMCState(StepMethodState):
     steps: int
     trajectories: int
     log_step_size: float
-    hyper_acceptance: float
-    hyper_mean: np.ndarray
-    hyper_covariance: np.ndarray
+    hyper: dict[str, Any]
     place: dict[str, Any] | None
-
-
-class Candidate(NamedTuple):
-    """The state of a chain at other hyperparameters."""
-
-    point: Point
-    values: Values
-    dynamics: Dynamics
-    reference: Reference
-    position: Position
-    log_prior: float
-    log_evidence: float
-
-    @property
-    def log_density(self) -> float:
-        """Of the hyperparameters and the position, for the measured path that both are seen from."""
-        return self.log_prior + self.log_evidence + self.reference.log_density + self.position.log_residual
 
 
 class UtilityHMC(SeededStep):
@@ -117,11 +74,7 @@ class UtilityHMC(SeededStep):
     alternately about half a turn and a quarter turn of the rotation long, with a jitter of a tenth: half turns are best
     for means but bring no new information on squares, quarter turns are as good as independent draws for both.
 
-    Hyperparameters move by proposals from a t distribution with the mean and covariance that they had while tuning,
-    which do not depend on where they are, in blocks of three or fewer; and in between by slices along random lines. The
-    latent variables are transferred to the reference Gaussian of the proposal, so they do not hold the hyperparameters
-    back. In sums of processes, those that are only in covariances are also drawn given the variables (`CentredScales`).
-    A rate of lapses, which the Gaussian does not depend on, is drawn given the utilities instead (`LapseRate`).
+    Hyperparameters are moved by `HyperparameterMoves`, before the latent variables.
 
     Parameters
     ----------
@@ -172,28 +125,14 @@ class UtilityHMC(SeededStep):
         self._model = LinearGaussianModel(model, parts, with_rho)
         self._latents = [model.rvs_to_values[rv].name for rv in parts.variables if with_rho or rv is not parts.rho]
         hyperparameters = [rv for rv in parts.hyperparameters if rv in rvs]
-        rates = [rv for rv in lapse_hyperparameters(model, parts) if rv in rvs]
-        others = [rv for rv in hyperparameters if rv not in rates]
-        self._hyper = [model.rvs_to_values[rv].name for rv in others]
-        # In a population the choices tell the variables of most subjects well; of one walk they do not, and drawing its
-        # scales given the path would take longer than it is worth.
-        is_population = isinstance(parts.source, SummedSource)
-        self._centred = CentredScales(model, parts, self._model, others if is_population else [])
-        self._lapse = LapseRate(model, parts.lapse, [model.rvs_to_values[rv].name for rv in rates]) if rates else None
-        self._prior_inputs: list[str] = []
-        if hyperparameters:
-            graph = model.logp(vars=hyperparameters)
-            inside = set(ancestors([graph]))
-            inputs = [value for value in model.value_vars if value in inside]
-            self._prior_inputs = [value.name for value in inputs]
-            self._prior = numpy_function(inputs, [graph])
+        self._places = Places(model, self._model, hyperparameters)
+        self._moves = HyperparameterMoves(model, parts, self._model, self._places, hyperparameters)
         self.target_accept = target_accept
         self.tune = True
         self.started = False
         self.steps = self.trajectories = 0
-        # The first step of a chain sets these, since they depend on the size of the problem.
-        self.log_step_size = self.hyper_acceptance = 0.0
-        self.hyper_mean, self.hyper_covariance = np.empty(0), np.empty((0, 0))
+        # The first step of a chain sets it, since it depends on the size of the problem.
+        self.log_step_size = 0.0
         self._last_point: Point = {}
         self._stays, self._spread = 0, START_SPREAD
         compile_engine()
@@ -214,19 +153,26 @@ class UtilityHMC(SeededStep):
             point = self._start_chain(point)
         elif not self._is_unchanged(point):
             self._adopt_point(point)
-        point = dict(point)
-        hyper_accept = np.nan
-        if self._hyper:
-            point, hyper_accept = self._move_hyperparameters(point)
-        if self._lapse is not None:
-            point = self._draw_lapse(point, self._lapse)
+        tuned = self.steps if self.tune else None
+        self._here, hyper_accept = self._moves.move(
+            self._here._replace(point=dict(point)), self.trajectories, tuned, self.rng
+        )
         stats = self._move_latents() | {"hyper_accept": hyper_accept}
-        self._last_point = {**point, **self._point_from_noise()}
+        self._last_point = {**self._here.point, **self._variables()}
         if self.tune:
-            self._adapt(point, stats)
+            self._adapt(stats)
             if self._stays == STUCK_STEPS:
                 self._approach_mode()
         return dict(self._last_point), [stats]
+
+    @property
+    def hyper(self) -> dict[str, Any]:
+        """What has been adapted to the hyperparameters."""
+        return self._moves.adapted
+
+    @hyper.setter
+    def hyper(self, adapted: dict[str, Any]) -> None:
+        self._moves.adapted = adapted
 
     @property
     def place(self) -> dict[str, Any] | None:
@@ -235,10 +181,10 @@ class UtilityHMC(SeededStep):
             return None
         return {
             "point": self._last_point,
-            "data": self._data._asdict(),
-            "contrasts": self._position.contrasts,
-            "noise": self._position.noise._asdict(),
-            "log_residual": self._position.log_residual,
+            "data": self._here.data._asdict(),
+            "contrasts": self._here.position.contrasts,
+            "noise": self._here.position.noise._asdict(),
+            "log_residual": self._here.position.log_residual,
             "sums": self._position_sums._asdict(),
             "summed": self._positions_summed,
             "stays": self._stays,
@@ -250,25 +196,19 @@ class UtilityHMC(SeededStep):
         self._last_point = {} if place is None else place["point"]
         if place is None:
             return
-        self._set_model(self._model.values(self._last_point))
-        if self._hyper:
-            self._log_prior_here = self._log_prior(self._last_point)
-        self._set_reference(PseudoData(**place["data"]))
+        position = Position(place["contrasts"], Noise(**place["noise"]), place["log_residual"])
+        self._here = self._places.at(self._last_point, PseudoData(**place["data"]))._replace(position=position)
         self._position_sums, self._positions_summed = PositionSums(**place["sums"]), place["summed"]
         self._stays, self._spread = place["stays"], place["spread"]
-        self._position: Position = Position(place["contrasts"], Noise(**place["noise"]), place["log_residual"])
 
-    # The state of a chain: values and state space at the hyperparameters, the reference Gaussian, and the position.
+    # Where the chain is, and the reference Gaussian that it is seen from.
 
     def _start_chain(self, point: Point) -> Point:
         """The first step of a chain: overdispersed while tuning, otherwise from the given point."""
-        size = len(self._hyper_vector(point))
-        self.hyper_covariance = 0.1 * np.eye(size)
-        point = self._disperse_hyperparameters(point) if self.tune else point
-        self.hyper_mean = self._hyper_vector(point)
+        point = self._moves.start(point, self.rng, is_dispersed=self.tune)
         self._adopt_point(point)
         # Energy errors add up over decisions; to bound them the step size shrinks with the fourth root of their number.
-        self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._space.offset), 100) / 500))
+        self.log_step_size = float(np.log(0.3) - 0.25 * np.log(max(len(self._here.space.offset), 100) / 500))
         self._stays, self._spread = 0, START_SPREAD
         if self.tune:
             self._disperse_position()
@@ -277,24 +217,17 @@ class UtilityHMC(SeededStep):
 
     def _disperse_position(self) -> None:
         """A draw from the reference Gaussian, moved away from its mean by a factor."""
-        noise = draw_centred_noise(self._reference, fresh_noise(self._reference, self.rng))
-        self._position = make_position(self._reference, Noise(*(self._spread * part for part in noise)))
+        reference = self._here.reference
+        noise = draw_centred_noise(reference, fresh_noise(reference, self.rng))
+        dispersed = make_position(reference, Noise(*(self._spread * part for part in noise)))
+        self._here = self._here._replace(position=dispersed)
 
     def _approach_mode(self) -> None:
         """Start again half as far away: where weights may be large, a start can be too distant to be left."""
-        self._set_reference(find_mode(self._space).data)
+        self._set_data(find_mode(self._here.space).data)
         self._stays, self._spread = 0, 0.5 * self._spread
         self._disperse_position()
-        self._last_point |= self._point_from_noise()
-
-    def _disperse_hyperparameters(self, point: Point) -> Point:
-        """Move the hyperparameters by up to one on their unconstrained scale."""
-        for _ in range(20 if self._hyper else 0):
-            step = self.rng.uniform(-1, 1, len(self._hyper_vector(point)))
-            dispersed = self._with_hyper(point, self._hyper_vector(point) + step)
-            if np.isfinite(self._log_prior(dispersed)):
-                return dispersed
-        return point
+        self._last_point |= self._variables()
 
     def _adopt_point(self, point: Point) -> None:
         """Continue from a point that another step has changed.
@@ -303,41 +236,29 @@ class UtilityHMC(SeededStep):
         the likelihood are kept, which also saves the search for the mode.
         """
         values = self._model.values(point)
-        if self._hyper:
-            self._log_prior_here = self._log_prior(point)
         is_likelihood_same = (
             self.started
             and bool(self._last_point)
-            and all(np.array_equal(values[name], self._values[name]) for name in LIKELIHOOD_INPUTS if name in values)
+            and all(
+                np.array_equal(values[name], self._here.values[name]) for name in LIKELIHOOD_INPUTS if name in values
+            )
         )
-        self._set_model(values)
-        if is_likelihood_same:
-            self._reference: Reference = make_reference(self._space, self._data)
-        else:
-            self._set_reference(find_mode(self._space).data)
-        self._set_position(self._model.to_noise(self._values, self._dynamics, self._space, point))
+        self._here: Place = self._places.at(point, self._here.data if is_likelihood_same else None)
+        if not is_likelihood_same:
+            self._forget_positions()
 
-    def _set_model(self, values: Values) -> None:
-        self._values: Values = values
-        self._dynamics, self._space = self._model.state_space(values)
-        self._log_evidence_here = self._model.log_evidence(values)
+    def _set_data(self, data: PseudoData) -> None:
+        self._here = self._here.with_data(data)
+        self._forget_positions()
 
-    def _set_reference(self, data: PseudoData) -> None:
-        self._data = data
-        self._reference = make_reference(self._space, data)
-        rows, times = len(data.variance), len(data.common_variance)
+    def _forget_positions(self) -> None:
+        rows, times = len(self._here.data.variance), len(self._here.data.common_variance)
         self._position_sums, self._positions_summed = PositionSums(np.zeros(rows), np.zeros(rows), np.zeros(times)), 0
 
-    def _set_position(self, noise: Noise) -> None:
-        """Set the position to the one that this noise determines."""
-        pairs = zip(noise, self._reference.noise, strict=True)
-        self._position = make_position(self._reference, Noise(*(part - mean for part, mean in pairs)))
-
-    def _noise(self) -> Noise:
-        return Noise(*(part + mean for part, mean in zip(self._position.noise, self._reference.noise, strict=True)))
-
-    def _point_from_noise(self) -> Point:
-        return self._model.to_point(self._values, self._dynamics, self._space, self._noise(), self.rng)
+    def _variables(self) -> Point:
+        """Values of the latent variables."""
+        here = self._here
+        return self._model.to_point(here.values, here.dynamics, here.space, here.noise, self.rng)
 
     def _is_unchanged(self, point: Point) -> bool:
         """Whether the point is the one that the last step returned."""
@@ -346,21 +267,23 @@ class UtilityHMC(SeededStep):
             bool(self._last_point)
             and all(np.array_equal(point[name], self._last_point[name]) for name in self._latents)
             and (self._model.is_fixed or self._model.is_same(point, self._last_point))
-            and all(np.array_equal(point[name], self._last_point[name]) for name in self._prior_inputs)
+            and all(np.array_equal(point[name], self._last_point[name]) for name in self._places.prior_inputs)
         )
 
     def _move_latents(self) -> dict[str, Any]:
         path_length = PATH_LENGTHS[self.trajectories % len(PATH_LENGTHS)] * (1 + PATH_JITTER * self.rng.uniform(-1, 1))
         self.trajectories += 1
         steps = max(1, int(np.ceil(path_length / np.exp(self.log_step_size))))
-        fresh = fresh_noise(self._reference, self.rng)
-        new_position, energy_error = hmc_trajectory(self._reference, self._position, fresh, steps, path_length)
-        accept = _acceptance_probability(-energy_error)
+        reference, position = self._here.reference, self._here.position
+        new_position, energy_error = hmc_trajectory(
+            reference, position, fresh_noise(reference, self.rng), steps, path_length
+        )
+        accept = acceptance_probability(-energy_error)
         is_forced = self.tune and self.steps < FORCED_STEPS and energy_error < len(new_position.contrasts)
         self._has_moved = self.rng.random() < accept or is_forced
         self._stays = 0 if self._has_moved else self._stays + 1
         if self._has_moved:
-            self._position = new_position
+            self._here = self._here._replace(position=new_position)
         return {
             "hmc_accept": accept,
             "hmc_energy_error": energy_error,
@@ -368,123 +291,10 @@ class UtilityHMC(SeededStep):
             "hmc_steps": steps,
         }
 
-    def _move_hyperparameters(self, point: Point) -> tuple[Point, float]:
-        """New hyperparameters, and the probability of acceptance if they were proposed (otherwise NaN)."""
-        # In every other step, since what follows has to be computed again.
-        if self._centred.names and self.trajectories % 2 == 0:
-            point = self._draw_given_variables(point)
-        blocks = random_blocks(len(self.hyper_mean), self.rng)
-        if self.tune and self.steps < FAR_BEGIN:
-            for _ in blocks:
-                point = self._slice_hyperparameters(point)
-            return point, np.nan
-        accepts = []
-        for block in blocks:
-            point, accept = self._propose_hyperparameters(point, block)
-            accepts.append(accept)
-        if self.hyper_acceptance < FEW_ACCEPTED or self.rng.random() < SLICE_SHARE:
-            point = self._slice_hyperparameters(point)
-        return point, float(np.mean(accepts))
-
-    def _draw_given_variables(self, point: Point) -> Point:
-        """The centred move: scales given the variables, and the position that has these variables."""
-        deviations = np.sqrt(np.diagonal(self.hyper_covariance))
-        widths = self._with_hyper(point, 2 * deviations)
-        point = self._centred.move(point, self._values, widths, self.rng)
-        sampling = self._noise().sampling
-        self._set_model(self._model.values(point))
-        self._log_prior_here = self._log_prior(point)
-        self._reference = make_reference(self._space, self._data)
-        noise = self._model.to_noise(self._values, self._dynamics, self._space, point)
-        # Without rho the noise of sampling cannot be read off the point, but it is the same.
-        self._set_position(noise._replace(sampling=sampling))
-        return point
-
-    def _propose_hyperparameters(self, point: Point, block: np.ndarray) -> tuple[Point, float]:
-        """A proposal of some of them, far away; the latent variables are transferred to its reference."""
-        current = self._hyper_vector(point)
-        vector, log_proposals = propose_far(current, block, self.hyper_mean, self.hyper_covariance, self.rng)
-        fresh = fresh_noise(self._reference, self.rng)
-        uniform = self.rng.random()
-        proposal = self._candidate(point, vector, *measured_path(self._reference, self._position, fresh))
-        if proposal is None:
-            return point, 0.0
-        accept = _acceptance_probability(proposal.log_density - self._log_density_here() + log_proposals)
-        if uniform < accept:
-            self._accept(proposal)
-            point = proposal.point
-        return point, accept
-
-    def _slice_hyperparameters(self, point: Point) -> Point:
-        """A move along a random line of hyperparameters, with the path and its measurements kept that they transfer.
-
-        Where a transfer changes the residual so much that proposals are refused, this moves as far as it can.
-        """
-        current = self._hyper_vector(point)
-        direction = np.linalg.cholesky(self.hyper_covariance) @ self.rng.standard_normal(len(current))
-        fresh = fresh_noise(self._reference, self.rng)
-        kept = measured_path(self._reference, self._position, fresh)
-        last: Candidate | None = None
-        at_start = self._log_density_here()
-
-        def log_density(distance: float) -> float:
-            nonlocal last
-            if distance == 0.0:
-                last = None
-                return at_start
-            last = self._candidate(point, current + distance * direction, *kept)
-            return -np.inf if last is None else last.log_density
-
-        distance = univariate_slice(log_density, 0.0, SLICE_WIDTH, self.rng, steps_out=1)
-        # The last that is evaluated is the one that is drawn, unless the bracket has shrunk to nothing.
-        if distance == 0.0 or last is None:
-            return point
-        self._accept(last)
-        return last.point
-
-    def _candidate(self, point: Point, vector: np.ndarray, noise: Noise, error: np.ndarray) -> Candidate | None:
-        """The state of the chain at other hyperparameters, for a path and its measurements; None where it has none."""
-        proposal = self._with_hyper(point, vector)
-        log_prior = self._log_prior(proposal)
-        if not np.isfinite(log_prior):
-            return None
-        values = self._model.values(proposal)
-        try:
-            with np.errstate(all="ignore"):
-                dynamics, space = self._model.state_space(values)
-                reference = make_reference(space, self._data)
-                log_evidence = self._model.log_evidence(values)
-        except (ValueError, np.linalg.LinAlgError):
-            # Not a covariance matrix, or not finite.
-            return None
-        if not np.isfinite(reference.log_density) or not self._model.has_moderate_utilities(space):
-            return None
-        position = position_of_measured_path(reference, noise, error)
-        return Candidate(proposal, values, dynamics, reference, position, log_prior, log_evidence)
-
-    def _accept(self, candidate: Candidate) -> None:
-        self._values, self._dynamics, self._space = candidate.values, candidate.dynamics, candidate.reference.space
-        self._log_prior_here, self._log_evidence_here = candidate.log_prior, candidate.log_evidence
-        self._reference, self._position = candidate.reference, candidate.position
-
-    def _log_density_here(self) -> float:
-        total = self._log_prior_here + self._log_evidence_here
-        return total + self._reference.log_density + self._position.log_residual
-
-    def _draw_lapse(self, point: Point, rate: LapseRate) -> Point:
-        contrasts = self._position.contrasts
-        point, lapse = rate.draw(point, self._space.first, contrasts, self._log_prior, self.rng)
-        self._log_prior_here = self._log_prior(point)
-        self._values, self._space = {**self._values, "lapse": np.asarray(lapse)}, self._space._replace(lapse=lapse)
-        self._reference = self._reference._replace(space=self._space)
-        self._position = make_position(self._reference, self._position.noise)
-        return point
-
-    def _adapt(self, point: Point, stats: dict[str, Any]) -> None:
+    def _adapt(self, stats: dict[str, Any]) -> None:
         self.steps += 1
         rate = self.steps**-0.6
-        if self._hyper:
-            self._adapt_hyperparameters(point, stats["hyper_accept"])
+        self._moves.adapt(self._here.point, stats["hyper_accept"], self.steps)
         if self.steps <= FORCED_STEPS:
             return
         if self.steps <= EARLY_STEPS:
@@ -498,38 +308,10 @@ class UtilityHMC(SeededStep):
         self.log_step_size = float(np.clip(self.log_step_size, np.log(0.01), np.log(min(PATH_LENGTHS))))
         # The repeated position of a chain that is stuck at a distant start says nothing about the posterior.
         if self._has_moved:
-            add_position(self._space.first, self._position.contrasts, self._position_sums, self._space.lapse)
+            first, contrasts = self._here.space.first, self._here.position.contrasts
+            add_position(first, contrasts, self._position_sums, self._here.space.lapse)
             self._positions_summed += 1
         if self.steps in REFERENCE_UPDATES and self._positions_summed >= MIN_POSITIONS:
-            noise = self._noise()
-            data = empty_data(self._space.first)
-            pseudo_data_from_sums(self._space.first, self._position_sums, self._positions_summed, data)
-            self._set_reference(data)
-            self._set_position(noise)
-
-    def _adapt_hyperparameters(self, point: Point, accept: float) -> None:
-        if np.isfinite(accept):
-            self.hyper_acceptance += (self.steps - FAR_BEGIN + 1) ** -0.6 * (accept - self.hyper_acceptance)
-        deviation = self._hyper_vector(point) - self.hyper_mean
-        weight = 1 / (self.steps + 1) ** 0.8
-        self.hyper_mean = self.hyper_mean + weight * deviation
-        self.hyper_covariance = (1 - weight) * self.hyper_covariance + weight * np.outer(deviation, deviation)
-        self.hyper_covariance += 1e-6 * weight * np.eye(len(deviation))
-
-    def _hyper_vector(self, point: Point) -> np.ndarray:
-        return np.concatenate([np.ravel(point[name]) for name in self._hyper]) if self._hyper else np.empty(0)
-
-    def _with_hyper(self, point: Point, vector: np.ndarray) -> Point:
-        updated, begin = dict(point), 0
-        for name in self._hyper:
-            end = begin + np.size(point[name])
-            updated[name] = vector[begin:end].reshape(np.shape(point[name]))
-            begin = end
-        return updated
-
-    def _log_prior(self, point: Point) -> float:
-        return float(self._prior(*(point[name] for name in self._prior_inputs))[0])
-
-
-def _acceptance_probability(log_ratio: float) -> float:
-    return float(np.exp(min(0.0, log_ratio))) if np.isfinite(log_ratio) else 0.0
+            data = empty_data(self._here.space.first)
+            pseudo_data_from_sums(self._here.space.first, self._position_sums, self._positions_summed, data)
+            self._set_data(data)

@@ -113,7 +113,7 @@ def test_a_chain_that_cannot_leave_a_distant_start_is_put_closer():
     point, _ = step.step(model.initial_point())
     step._spread = 1e6
     step._disperse_position()
-    step._last_point |= step._point_from_noise()
+    step._last_point |= step._variables()
     point = dict(step._last_point)
     for _ in range(300):
         point, (stats,) = step.step(point)
@@ -125,12 +125,10 @@ class WithKnownReference(UtilityHMC):
     """With pseudo-data that depend neither on the choices, which a joint test redraws, nor on the scales."""
 
     def _adopt_point(self, point):
-        values = self._model.values(point)
-        self._log_prior_here = self._log_prior(point)
-        self._set_model(values)
-        rows, times = len(self._space.offset), len(self._space.first) - 1
-        self._set_reference(PseudoData(np.zeros(rows), np.full(rows, 3.0), np.full(times, 3.0)))
-        self._set_position(self._model.to_noise(values, self._dynamics, self._space, point))
+        _, space = self._model.state_space(self._model.values(point))
+        rows, times = len(space.offset), len(space.first) - 1
+        data = PseudoData(np.zeros(rows), np.full(rows, 3.0), np.full(times, 3.0))
+        self._here = self._places.at(point, data)
 
 
 def compared(point):
@@ -162,7 +160,7 @@ def test_scales_and_choices_have_the_joint_distribution_of_the_model():
     step.stop_tuning()
     context, point, chained = ARRIVALS["context"].values, model.initial_point(), []
     point, _ = step.step(point)
-    step.hyper_mean, step.hyper_covariance = np.full(3, np.log(0.6)), 0.25 * np.eye(3)
+    step.hyper |= {"mean": np.full(3, np.log(0.6)), "covariance": 0.25 * np.eye(3)}
     for _ in range(iterations):
         utility = np.einsum("tak,tk->ta", context, point["population"] + point["deviation"])
         point["chosen"] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)

@@ -57,7 +57,10 @@ def test_only_what_the_rate_alone_depends_on_is_drawn_like_that(decisions):
     assert names(model) == ["lapse"]
     with model:
         step = UtilityHMC(model.free_RVs)
-    assert (step._hyper, step._lapse.names) == (["total_movement_log__", "start_scale_log__"], ["lapse_logodds__"])
+    assert (step._moves.names, step._moves._lapse.names) == (
+        ["total_movement_log__", "start_scale_log__"],
+        ["lapse_logodds__"],
+    )
 
     def shared(given):
         share = pm.Beta("share", 1, 20)

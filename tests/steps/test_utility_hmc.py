@@ -312,7 +312,7 @@ def test_the_engine_agrees_with_importance_sampling(declare):
     model = declare()
     step = engine(model)
     # Steps with hyperparameters take longer.
-    path, _ = run_chain(step, model.initial_point(), 400, 3000 if step._hyper else 8000)
+    path, _ = run_chain(step, model.initial_point(), 400, 3000 if step._moves.names else 8000)
     expected, _ = posterior_by_importance_sampling(CASES[declare])
     names = list(CASES[declare](np.random.default_rng(0), 1)[0])
     sampled = to_columns({name: np.array([point[name] for point in path]) for name in names})
@@ -402,16 +402,16 @@ def test_a_chain_that_is_stuck_keeps_its_reference_until_it_moves():
     """A reference from repeated visits to one distant position would make every proposal fail."""
     model = walk()
     step = engine(model)
-    point, (stats,) = step.step(model.initial_point())
-    before = step._data
+    _, (stats,) = step.step(model.initial_point())
+    before = step._here.data
     step._has_moved = False
     for _ in range(40):
-        step._adapt(point, stats)
-    assert step._data is before
+        step._adapt(stats)
+    assert step._here.data is before
     step._has_moved = True
     for _ in range(40):
-        step._adapt(point, stats)
-    assert step._data is not before
+        step._adapt(stats)
+    assert step._here.data is not before
 
 
 def test_chains_start_overdispersed_or_without_tuning_from_the_given_point():
@@ -423,13 +423,13 @@ def test_chains_start_overdispersed_or_without_tuning_from_the_given_point():
     for _ in range(80):
         step.started, step.tune = False, True
         step._start_chain(model.initial_point())
-        starts.append(step._point_from_noise()["belief"].ravel())
+        starts.append(step._variables()["belief"].ravel())
     assert (np.std(starts, axis=0) > 1.3 * spread).all()
 
     step.started = step.tune = False
     point = {"belief": np.full((TIMES, FEATURES), 0.3), "rho": np.full((TIMES, FEATURES), 0.7)}
     step._start_chain(point)
-    recovered = step._point_from_noise()
+    recovered = step._variables()
     np.testing.assert_allclose(recovered["belief"], point["belief"], atol=1e-10)
     np.testing.assert_allclose(recovered["rho"], point["rho"], atol=1e-10)
 
