@@ -24,7 +24,8 @@ from icb_pymc.errors import InputWarning
 from icb_pymc.kernels.choice_integral import integrate_choices
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.steps.belief_readers import belief_covariances, is_learnt
-from icb_pymc.steps.linear_gaussian import compress_loadings, multiply_rows
+from icb_pymc.steps.belief_sources import multiply_rows
+from icb_pymc.steps.linear_gaussian import compress_loadings
 
 # Log-likelihoods larger than this are kept only on request.
 MOST_BYTES = 200_000_000

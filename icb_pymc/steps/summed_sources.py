@@ -20,6 +20,7 @@ from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.steps.belief_sources import (
+    Beliefs,
     BeliefSource,
     Dynamics,
     GaussianSource,
@@ -259,8 +260,7 @@ class SummedSource(GaussianSource):
             _stack_rows([block.drift for block in blocks]),
             scale,
             _stack_diagonally(roots),
-            self._loading,
-            self._offset,
+            Beliefs(self._loading, self._offset),
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -366,7 +366,15 @@ def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray,
     rank_zero = np.zeros((1, 0, d))
     none = np.empty((0, d))
     return Dynamics(
-        start_mean, start_root, none, rank_zero, rank_zero, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d)
+        start_mean,
+        start_root,
+        none,
+        rank_zero,
+        rank_zero,
+        np.zeros((1, d)),
+        scale,
+        root,
+        Beliefs(np.eye(d), np.zeros(d)),
     )
 
 
