@@ -157,6 +157,7 @@ class ProcessSource(GaussianSource):
     def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
         self._linear_map = linear_map
+        self._beliefs: Beliefs | None = None
         self._is_walk = has_op(process, WienerProcessRV)
         names: tuple[str, ...] = ("start_mean", "start_covariance", "innovation_covariance", "elapsed")
         if not self._is_walk:
@@ -166,7 +167,8 @@ class ProcessSource(GaussianSource):
 
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
-        loading, offset = self._linear_map or (np.eye(d), np.zeros(d))
+        if self._beliefs is None:
+            self._beliefs = Beliefs(*(self._linear_map or (np.eye(d), np.zeros(d))))
         rank_zero = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
@@ -193,7 +195,7 @@ class ProcessSource(GaussianSource):
             drift,
             scale,
             transpose_roots(roots),
-            Beliefs(loading, offset),
+            self._beliefs,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:

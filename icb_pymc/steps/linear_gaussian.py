@@ -15,7 +15,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Scatter, Values, find_source, multiply_rows
+from icb_pymc.steps.belief_sources import BeliefMap, BeliefSource, Dynamics, Scatter, Values, find_source, multiply_rows
 from icb_pymc.steps.learner_sources import find_learner
 from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
@@ -142,6 +142,8 @@ class LinearGaussianModel:
         self._unit_contrasts: Contrasts | None = None
         # The decision of each contrast.
         self._time = np.empty(0, np.int64)
+        self._scaled: tuple[float, Contrasts] | None = None
+        self._last_seen: tuple[BeliefMap, Contrasts, tuple[np.ndarray, np.ndarray, np.ndarray | None]] | None = None
 
     def values(self, point: Point) -> Values:
         """Values of everything that the state space depends on, at a point."""
@@ -159,7 +161,7 @@ class LinearGaussianModel:
         """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
         rows, first, time = contrasts.values, contrasts.first, self._time
-        state_loading, offset, learnt = dynamics.beliefs.of_rows(rows, first, time)
+        state_loading, offset, learnt = self._seen(dynamics.beliefs, contrasts)
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
             given = learnt is None or self._has_root
@@ -258,7 +260,18 @@ class LinearGaussianModel:
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
             first = self._unit_contrasts.first
             self._time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
+            self._scaled = None
+        alpha = float(values["alpha"])
+        if self._scaled is None or self._scaled[0] != alpha:
+            self._scaled = alpha, self._unit_contrasts._replace(values=alpha * self._unit_contrasts.values)
+        return self._scaled[1]
+
+    def _seen(self, beliefs: BeliefMap, contrasts: Contrasts) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The beliefs as the contrasts see them: as the last time, if both are still the same."""
+        if self._last_seen is None or self._last_seen[0] is not beliefs or self._last_seen[1] is not contrasts:
+            seen = beliefs.of_rows(contrasts.values, contrasts.first, self._time)
+            self._last_seen = beliefs, contrasts, seen
+        return self._last_seen[2]
 
 
 def _ones(model: pm.Model) -> Point:
