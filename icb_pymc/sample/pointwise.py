@@ -14,7 +14,6 @@ from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 from scipy.special import logsumexp, ndtri
-from scipy.stats import qmc
 
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
@@ -210,6 +209,9 @@ def normal_points(number: int, dimensions: int, seed: int = 0) -> np.ndarray:
     """Quasi-random standard normal points (number, dimensions), always the same."""
     if dimensions == 0:
         return np.zeros((1, 0))
+    # Imported here, because most models have no such points, and it takes a while.
+    from scipy.stats import qmc
+
     return ndtri(qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(seed)).random(number))
 
 
