@@ -53,9 +53,20 @@ class BeliefSpectrum(NamedTuple):
         # Of NaN all comparisons are false.
         return ratio if is_multiple and 0 < ratio * self.information[-1, -1] < _LARGEST else None
 
+    def gains(self, ratio: float, context: Floats) -> Floats:
+        """Σ_t x_t / (σ² + x_t'Σ_t x_t), (T, k), for contexts (T, k): they do not depend on σ."""
+        projected = (self.axes * context[:, :, None]).sum(axis=1)
+        weighted = projected * (ratio / (1.0 + ratio * self.information))
+        total = 1.0 + (projected * weighted).sum(axis=1)
+        return (self.axes * weighted[:, None, :]).sum(axis=2) / total[:, None]
+
     def roots(self, ratio: float, sigma: float) -> Floats:
         """L_t (T, k, k) with L_t L_t' = Σ_t."""
         return self.axes * (sigma * np.sqrt(ratio / (1.0 + ratio * self.information)))[:, None, :]
+
+    def last_root(self, ratio: float, sigma: float) -> Floats:
+        """L_T alone."""
+        return self.axes[-1] * (sigma * np.sqrt(ratio / (1.0 + ratio * self.information[-1])))
 
 
 def belief_spectrum(start_covariance: Floats, sums: Floats) -> BeliefSpectrum:
@@ -63,6 +74,14 @@ def belief_spectrum(start_covariance: Floats, sums: Floats) -> BeliefSpectrum:
     root = covariance_root(start_covariance)
     information, axes = np.linalg.eigh(root @ sums @ root)
     return BeliefSpectrum(start_covariance, root @ axes, np.maximum(information, 0.0))
+
+
+def spectrum_of_contexts(start_covariance: Floats, context: Floats) -> BeliefSpectrum:
+    """The same for the contexts (T, k) of all rewards."""
+    products = context[:-1, :, None] * context[:-1, None, :]
+    return belief_spectrum(
+        start_covariance, np.concatenate([np.zeros((1, *products.shape[1:])), np.cumsum(products, 0)])
+    )
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -21,7 +21,10 @@ def test_roots_are_those_of_the_covariances_of_equation_1(shape, ratio):
     spectrum = belief_spectrum(shape, SQUARES)
     assert spectrum.ratio(start, SIGMA) == pytest.approx(ratio, rel=1e-12)
     roots = spectrum.roots(ratio, SIGMA)
-    expected = covariance_path(start, CONTEXT, SIGMA).covariance
+    beliefs = covariance_path(start, CONTEXT, SIGMA)
+    expected = beliefs.covariance
+    np.testing.assert_allclose(spectrum.gains(ratio, CONTEXT)[:-1], beliefs.gain, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(spectrum.last_root(ratio, SIGMA), roots[-1])
     np.testing.assert_allclose(roots @ roots.transpose(0, 2, 1), expected, rtol=1e-9, atol=1e-12 * np.abs(start).max())
 
 
