@@ -239,6 +239,7 @@ def summary(trace: Any, unit: str = "sd") -> str:
     """Weights of the features at the first and at the last decision, and whether the chains have converged."""
     from icb_pymc.assess.extrapolation import extrapolation
     from icb_pymc.assess.laplace_bias import laplace_remarks
+    from icb_pymc.assess.unchanging import against_unchanging
     from icb_pymc.results.inference_data import group
 
     posterior, table = group(trace, "posterior"), first_and_last(trace, unit)
@@ -253,7 +254,13 @@ def summary(trace: Any, unit: str = "sd") -> str:
     shown = table.to_string(formatters={name: formats[name].format for name in table})
     per = "standard deviation" if unit == "sd" else "unit of the feature"
     lines = [f"weights in log-odds per {per}, and relative importance", shown]
-    if said := movement(trace):
+    diagnosis = None
+    if trace.attrs["method"] == "mcmc":
+        from icb_pymc.assess.diagnosis import diagnose
+
+        diagnosis = diagnose(trace)
+    # A diagnosis includes the comparison.
+    if said := movement(trace, against_unchanging(trace) if diagnosis is None else diagnosis.unchanging):
         lines.append(f"\n{said}")
     if "session_movement" in posterior and posterior["session_movement"].ndim == 2:
         lines.append(f"\nat the boundaries between sessions, by about {_scale(trace, 'session_movement', 'in all')}")
@@ -265,21 +272,17 @@ def summary(trace: Any, unit: str = "sd") -> str:
             f"{trace.attrs['log_evidence']:.2f}"
         )
         lines += [f"- {line}" for line in [*laplace_remarks(trace), extrapolation(trace)] if line]
-    elif trace.attrs["method"] == "mcmc":
-        from icb_pymc.assess.diagnosis import diagnose
-
-        diagnosis = diagnose(trace)
+    elif diagnosis is not None:
         lines.append(f"\n{diagnosis.label}: {diagnosis.verdict}")
         lines += [f"- {line}" for line in diagnosis.advice]
     return "\n".join(lines)
 
 
-def movement(trace: Any) -> str:
+def movement(trace: Any, unchanging: Any) -> str:
     """How far the weights moved over the whole log, and whether they moved at all, which the scale alone cannot say."""
-    from icb_pymc.assess.unchanging import against_unchanging
     from icb_pymc.results.inference_data import group
 
-    posterior, unchanging = group(trace, "posterior"), against_unchanging(trace)
+    posterior = group(trace, "posterior")
     if unchanging is not None and unchanging.is_worse:
         return f"WARNING: {unchanging}"
     if "total_movement" not in posterior or posterior["total_movement"].ndim != 2:
@@ -339,7 +342,10 @@ def as_json(trace: Any, output: str, unit: str = "sd") -> dict[str, Any]:
     if trace.attrs["method"] == "mcmc":
         diagnosis = diagnose(trace)
         result |= {"converged": diagnosis.converged, "verdict": diagnosis.verdict, "advice": diagnosis.advice}
-    if (unchanging := against_unchanging(trace)) is not None:
+        unchanging = diagnosis.unchanging
+    else:
+        unchanging = against_unchanging(trace)
+    if unchanging is not None:
         result["better_than_unchanging"] = unchanging.difference
         result |= {"standard_error": unchanging.standard_error, "worse_than_unchanging": unchanging.is_worse}
     return result

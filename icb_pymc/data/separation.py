@@ -3,7 +3,6 @@ bound."""
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import linprog
 
 from icb_pymc.kernels.metropolis import choice_contrasts
 
@@ -11,6 +10,10 @@ from icb_pymc.kernels.metropolis import choice_contrasts
 MANY_CONTRASTS = 200_000
 # Share of the largest weight of a direction below which a weight is not part of it.
 SMALL = 1e-6
+# Share of the sum of all contrasts below which the sum along a direction counts as zero.
+SMALLEST = 1e-9
+# Newton's method needs some ten steps; log-odds beyond these are as certain as numbers can say.
+NEWTON_STEPS, MOST = 25, 500.0
 
 
 def separating_direction(contrasts: np.ndarray) -> np.ndarray | None:
@@ -38,11 +41,37 @@ def separating_direction(contrasts: np.ndarray) -> np.ndarray | None:
         alone = (sign * contrasts <= 0).all(axis=0) & (contrasts != 0).any(axis=0)
         if alone.any():
             return sign * np.eye(features)[int(np.argmax(alone))]
+    if _is_overlapping(contrasts):
+        return None
+    # Imported here, because most logs overlap, and it takes a while.
+    from scipy.optimize import linprog
+
     limits = np.zeros(rows)
     solution = linprog(
         contrasts.sum(axis=0), A_ub=contrasts, b_ub=limits, bounds=[(-1.0, 1.0)] * features, method="highs"
     )
-    return solution.x if solution.fun < -1e-9 * np.abs(contrasts).sum() else None
+    return solution.x if solution.fun < -SMALLEST * np.abs(contrasts).sum() else None
+
+
+def _is_overlapping(contrasts: np.ndarray) -> bool:
+    """Whether it is certain that no direction explains all choices; False where that is not known.
+
+    With weights p > 0 such that p'X = r, a direction d of entries up to one with Xd <= 0 has a sum of -Xd of at most
+    |r| / min p. The probabilities at the maximum of a likelihood are such weights with r = 0, and Newton's method finds
+    it in a few steps, if there is one.
+    """
+    direction = np.zeros(contrasts.shape[1])
+    for _ in range(NEWTON_STEPS):
+        weights = 1.0 / (1.0 + np.exp(-np.clip(contrasts @ direction, -MOST, MOST)))
+        gradient = contrasts.T @ weights
+        if np.abs(gradient).sum() < SMALLEST * np.abs(contrasts).sum() * weights.min():
+            return True
+        curvature = (contrasts.T * (weights * (1.0 - weights))) @ contrasts
+        try:
+            direction = direction - np.linalg.solve(curvature, gradient)
+        except np.linalg.LinAlgError:
+            return False
+    return False
 
 
 def separating_features(decisions: xr.Dataset) -> list[str]:

@@ -29,7 +29,7 @@ def start_state(space: StateSpace) -> tuple[Floats, Floats]:
 @numba.njit(cache=True, nogil=True)
 def advance_state(space: StateSpace, t: int, mean: Floats, covariance: Floats, column: Floats, scratch: Floats) -> None:
     """Mean and covariance of the state at t + 1 from those at t, in place."""
-    apply_transition(space, t, space.left, space.right, mean, scratch)
+    apply_transition(space.decay, t, space.left, space.right, mean, scratch)
     c, s, g = time_index(t, space.drift), time_index(t, space.move_scale), time_index(t, space.move_root)
     for i in range(mean.size):
         mean[i] += space.drift[c, i]
@@ -50,7 +50,7 @@ def transform(
         for j in range(d):
             for i in range(d):
                 column[i] = matrix[i, j]
-            apply_transition(space, t, outer, inner, column, scratch)
+            apply_transition(space.decay, t, outer, inner, column, scratch)
             for i in range(d):
                 matrix[i, j] = column[i]
         for i in range(d):

@@ -129,7 +129,12 @@ def _rhat(series: Floats, halves: int) -> float:
 
 @numba.njit(cache=True, nogil=True)
 def _variance(values: Floats) -> float:
-    return ((values - values.mean()) ** 2).sum() / (values.size - 1)
+    mean, square = 0.0, 0.0
+    for i in range(values.size):
+        mean += values[i] / values.size
+    for i in range(values.size):
+        square += (values[i] - mean) ** 2
+    return square / (values.size - 1)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -146,9 +151,10 @@ def _effective_size(series: Floats, halves: int, most: float) -> float:
         means[h] = mean
         for i in range(length):
             deviation[i] = part[i] - mean
-    mean_variance = _autocovariance(centred, halves, 0) * length / (length - 1)
-    variance = mean_variance * (length - 1) / length + _variance(means)
     pairs, total, least, ended = (length - 3) // 2, 0.0, np.inf, 0
+    # At lag zero, but not as a constant, for which numba would compile the function again.
+    mean_variance = _autocovariance(centred, halves, ended) * length / (length - 1)
+    variance = mean_variance * (length - 1) / length + _variance(means)
     while ended < pairs:
         if 2 * ended + 1 > MOST_LAGS:
             return UNFINISHED

@@ -159,7 +159,7 @@ def _make_sites_again(space: StateSpace, begin: int, end: int, points: Floats, w
     for t in range(end, begin - 1, -1):
         w, count = t % W, space.first[t + 1] - space.first[t]
         if t < end:
-            apply_transition(space, t, space.right, space.left, adjoint, scratch)
+            apply_transition(space.decay, t, space.right, space.left, adjoint, scratch)
             transform(space, t, space.right, space.left, information, column, scratch)
         if count == 0:
             continue

@@ -19,6 +19,9 @@ from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, noise_s
 
 Floats = NDArray[np.float64]
 
+# States that are not asked for.
+NO_STATES = np.empty((0, 0))
+
 
 class Reference(NamedTuple):
     """The Gaussian under which the dynamics are an exact rotation.
@@ -80,32 +83,22 @@ class FreshNoise(NamedTuple):
     common: Floats
 
 
+# What follows is put together from kernels in Python: numba would compile each kernel again for each function that
+# calls it, which takes seconds, and calls from Python take microseconds.
+
+
 def make_reference(space: StateSpace, data: PseudoData) -> Reference:
     """The prior conditioned on the pseudo-data."""
-    gains, noise, contrasts = smoother_gains(space, data), empty_noise(space), np.empty_like(data.values)
-    square = _condition_on_data(space, data, gains, contrasts, noise)
-    return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_determinant))
-
-
-@numba.njit(cache=True, nogil=True)
-def _condition_on_data(
-    space: StateSpace, data: PseudoData, gains: SmootherGains, contrasts: Floats, noise: Noise
-) -> float:
-    """Fill the means of `Reference`; returns (y - m)' (K + V)^-1 (y - m)."""
-    states, deviation, multipliers = np.empty((0, 0)), np.empty(contrasts.size), np.empty(contrasts.size)
-    noise.start[:] = 0.0
-    noise.move[:] = 0.0
-    noise.sampling[:] = 0.0
-    path_from_noise(space, noise, 1.0, states, contrasts)
-    for row in range(contrasts.size):
-        deviation[row] = data.values[row] - contrasts[row]
+    gains, noise, mean = smoother_gains(space, data), empty_noise(space), np.empty_like(data.values)
+    for part in noise:
+        part.fill(0.0)
+    path_from_noise(space, noise, 1.0, NO_STATES, mean)
+    deviation, multipliers, weighted = data.values - mean, np.empty_like(mean), np.empty_like(mean)
     square = solve_covariance(space, gains, deviation, multipliers)
     path_adjoint(space, multipliers, noise)
+    apply_noise_covariance(space.first, data, multipliers, weighted)
     # û = m + K (K + V)^-1 (y - m) = y - V (K + V)^-1 (y - m).
-    apply_noise_covariance(space.first, data, multipliers, deviation)
-    for row in range(contrasts.size):
-        contrasts[row] = data.values[row] - deviation[row]
-    return square
+    return Reference(space, data, gains, data.values - weighted, noise, -0.5 * (square + gains.log_determinant))
 
 
 def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
@@ -115,20 +108,24 @@ def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     return FreshNoise(path, rng.standard_normal(len(reference.contrasts)), rng.standard_normal(common))
 
 
-@numba.njit(cache=True, nogil=True)
-def _expect_noise(reference: Reference, path: Noise, error: Floats, expected: Noise, unexplained: Floats) -> None:
-    """The mean of the noise given measurements of ``path`` with this error, and what it leaves of the measurements.
+def _expect_noise(reference: Reference, path: Noise, error: Floats) -> tuple[Noise, Floats]:
+    """The mean of the noise given measurements of ``path`` with this error, and the multipliers (K + V)^-1 y.
 
-    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y, unexplained = y - P expected.
+    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y. What that leaves of the
+    measurements is V times the multipliers.
     """
-    rows = error.size
-    measured, multipliers = np.empty(rows), np.empty(rows)
-    path_from_noise(reference.space, path, 0.0, np.empty((0, 0)), measured)
-    for row in range(rows):
-        measured[row] += error[row]
+    measured, multipliers, expected = np.empty_like(error), np.empty_like(error), empty_noise(reference.space)
+    path_from_noise(reference.space, path, 0.0, NO_STATES, measured)
+    measured += error
     solve_covariance(reference.space, reference.gains, measured, multipliers)
     path_adjoint(reference.space, multipliers, expected)
-    apply_noise_covariance(reference.space.first, reference.data, multipliers, unexplained)
+    return expected, multipliers
+
+
+def _measurement_error(reference: Reference, fresh: FreshNoise) -> Floats:
+    error = np.empty_like(reference.contrasts)
+    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
+    return error
 
 
 def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
@@ -136,10 +133,7 @@ def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
 
     It is the noise of a path from the prior minus its mean given simulated measurements of that path.
     """
-    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
-    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
-    expected = empty_noise(reference.space)
-    _expect_noise(reference, fresh.path, error, expected, unexplained)
+    expected, _ = _expect_noise(reference, fresh.path, _measurement_error(reference, fresh))
     return Noise(*(part - mean for part, mean in zip(fresh.path, expected, strict=True)))
 
 
@@ -158,10 +152,9 @@ def measured_path(reference: Reference, position: Position, fresh: FreshNoise) -
 
     They are independent, and a position of any other model with the same pseudo-data follows from them.
     """
-    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
-    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
-    noise = empty_noise(reference.space)
-    _expect_noise(reference, fresh.path, error, noise, unexplained)
+    noise, multipliers = _expect_noise(reference, fresh.path, _measurement_error(reference, fresh))
+    unexplained = np.empty_like(multipliers)
+    apply_noise_covariance(reference.space.first, reference.data, multipliers, unexplained)
     for part, deviation in zip(noise, position.noise, strict=True):
         part += deviation
     # The measurements minus the path of this noise: u - û is the path of the position's own noise.
@@ -170,34 +163,20 @@ def measured_path(reference: Reference, position: Position, fresh: FreshNoise) -
 
 def position_of_measured_path(reference: Reference, noise: Noise, error: Floats) -> Position:
     """The position under a reference: the noise of the path minus its mean given the measurements."""
-    expected = empty_noise(reference.space)
-    _expect_noise(reference, noise, error, expected, np.empty_like(error))
+    expected, _ = _expect_noise(reference, noise, error)
     return make_position(reference, Noise(*(part - mean for part, mean in zip(noise, expected, strict=True))))
 
 
-@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def make_position(reference: Reference, noise: Noise) -> Position:
     """The position determined by ``noise`` relative to its mean under the reference."""
-    first, rows = reference.space.first, reference.contrasts.size
-    contrasts = np.empty(rows)
-    path_from_noise(reference.space, noise, 0.0, np.empty((0, 0)), contrasts)
+    contrasts = np.empty_like(reference.contrasts)
+    path_from_noise(reference.space, noise, 0.0, NO_STATES, contrasts)
     contrasts += reference.contrasts
-    value = log_residual(first, contrasts, reference.data, np.empty(rows), True, reference.space.lapse)
+    space, gradient = reference.space, np.empty_like(contrasts)
+    value = log_residual(space.first, contrasts, reference.data, gradient, True, space.lapse)
     return Position(contrasts, noise, value)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _apply_reference_covariance(reference: Reference, gradient: Floats, multipliers: Floats, out: Floats) -> None:
-    """out = S gradient = V (gradient - (K + V)^-1 V gradient); ``multipliers`` (N,) is scratch space."""
-    first = reference.space.first
-    apply_noise_covariance(first, reference.data, gradient, out)
-    solve_covariance(reference.space, reference.gains, out, multipliers)
-    for row in range(out.size):
-        multipliers[row] = gradient[row] - multipliers[row]
-    apply_noise_covariance(first, reference.data, multipliers, out)
-
-
-@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def hmc_trajectory(
     reference: Reference, start: Position, fresh: FreshNoise, steps: int, path_length: float
 ) -> tuple[Position, float]:
@@ -209,22 +188,51 @@ def hmc_trajectory(
     energy_error : float
         Accept the proposal with probability min(1, exp(-energy_error)).
     """
-    space, data, first, centre = reference.space, reference.data, reference.space.first, reference.contrasts
-    rows = centre.size
+    space, data, first = reference.space, reference.data, reference.space.first
     # A fresh velocity ~ N(0, S): a path from the prior minus its mean given simulated measurements of it.
-    measured, velocity, multipliers = np.empty(rows), np.empty(rows), np.empty(rows)
-    path_from_noise(space, fresh.path, 0.0, np.empty((0, 0)), measured)
-    draw_measurement_noise(first, data, fresh.measurement, fresh.common, velocity)
-    for row in range(rows):
-        measured[row] += velocity[row]
+    error, measured = _measurement_error(reference, fresh), np.empty_like(reference.contrasts)
+    path_from_noise(space, fresh.path, 0.0, NO_STATES, measured)
+    measured += error
+    multipliers, velocity = np.empty_like(measured), np.empty_like(measured)
     solve_covariance(space, reference.gains, measured, multipliers)
-    impulse, kick, gradient = np.empty(rows), np.empty(rows), np.empty(rows)
-    apply_noise_covariance(first, data, multipliers, impulse)
-    for row in range(rows):
-        velocity[row] = impulse[row] - velocity[row]
+    apply_noise_covariance(first, data, multipliers, velocity)
+    velocity -= error
+    contrasts, impulse = start.contrasts.copy(), np.zeros_like(measured)
+    energy, value = _rotate_and_kick(
+        space, data, reference.gains, reference.contrasts, steps, path_length, contrasts, velocity, impulse
+    )
+    # The noise undergoes the same rotation and the same kicks, all of which take a single smoother pass.
+    cosine, sine = np.cos(path_length), np.sin(path_length)
+    apply_noise_covariance(first, data, impulse, velocity)
+    velocity -= sine * measured
+    solve_covariance(space, reference.gains, velocity, multipliers)
+    noise = empty_noise(space)
+    path_adjoint(space, multipliers, noise)
+    for part, position, fresh_part in zip(noise, start.noise, fresh.path, strict=True):
+        part += cosine * position
+        part += sine * fresh_part
+    return Position(contrasts, noise, value), energy - (value - start.log_residual)
 
-    step, contrasts, energy = path_length / steps, start.contrasts.copy(), 0.0
-    impulse[:] = 0.0
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _rotate_and_kick(
+    space: StateSpace,
+    data: PseudoData,
+    gains: SmootherGains,
+    centre: Floats,
+    steps: int,
+    path_length: float,
+    contrasts: Floats,
+    velocity: Floats,
+    impulse: Floats,
+) -> tuple[float, float]:
+    """The steps of a trajectory of the contrasts, in place; adds to ``impulse`` what the kicks displace its end by.
+
+    Returns the change of energy by the kicks, and the log-density of the residual at the end.
+    """
+    first, rows = space.first, centre.size
+    kick, gradient, multipliers = np.empty(rows), np.empty(rows), np.empty(rows)
+    step, energy, value = path_length / steps, 0.0, 0.0
     for n in range(steps + 1):
         # A whole step between two kicks, half a step at either end.
         angle = step if 0 < n < steps else 0.5 * step
@@ -233,35 +241,19 @@ def hmc_trajectory(
             deviation = contrasts[row] - centre[row]
             contrasts[row] = centre[row] + cosine * deviation + sine * velocity[row]
             velocity[row] = cosine * velocity[row] - sine * deviation
+        # Called once for both cases, since numba would compile it for each constant truth value.
+        value = log_residual(first, contrasts, data, gradient, n == steps, space.lapse)
         if n < steps:
-            log_residual(first, contrasts, data, gradient, False, space.lapse)
-            _apply_reference_covariance(reference, gradient, multipliers, kick)
+            # kick = S gradient = V (gradient - (K + V)^-1 V gradient).
+            apply_noise_covariance(first, data, gradient, kick)
+            solve_covariance(space, gains, kick, multipliers)
+            for row in range(rows):
+                multipliers[row] = gradient[row] - multipliers[row]
+            apply_noise_covariance(first, data, multipliers, kick)
             # By how much this kick displaces the end of the trajectory.
             displacement = step * np.sin(path_length - (n + 0.5) * step)
             for row in range(rows):
                 energy += step * gradient[row] * (velocity[row] + 0.5 * step * kick[row])
                 impulse[row] += displacement * gradient[row]
                 velocity[row] += step * kick[row]
-    value = log_residual(first, contrasts, data, gradient, True, space.lapse)
-
-    # The noise undergoes the same rotation and the same kicks, all of which take a single smoother pass.
-    apply_noise_covariance(first, data, impulse, velocity)
-    cosine, sine = np.cos(path_length), np.sin(path_length)
-    for row in range(rows):
-        velocity[row] -= sine * measured[row]
-    solve_covariance(space, reference.gains, velocity, multipliers)
-    noise = Noise(
-        np.empty_like(start.noise.start), np.empty_like(start.noise.move), np.empty_like(start.noise.sampling)
-    )
-    path_adjoint(space, multipliers, noise)
-    _add_rotated(cosine, sine, start.noise.start, fresh.path.start, noise.start)
-    _add_rotated(cosine, sine, start.noise.move.ravel(), fresh.path.move.ravel(), noise.move.ravel())
-    _add_rotated(cosine, sine, start.noise.sampling.ravel(), fresh.path.sampling.ravel(), noise.sampling.ravel())
-    return Position(contrasts, noise, value), energy - (value - start.log_residual)
-
-
-@numba.njit(cache=True, nogil=True)
-def _add_rotated(cosine: float, sine: float, position: Floats, velocity: Floats, out: Floats) -> None:
-    """out += cosine position + sine velocity."""
-    for i in range(out.size):
-        out[i] += cosine * position[i] + sine * velocity[i]
+    return energy, value

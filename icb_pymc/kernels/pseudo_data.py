@@ -144,7 +144,9 @@ class PositionSums(NamedTuple):
 def add_position(first: Integers, contrasts: Floats, sums: PositionSums, lapse: float = 0.0) -> None:
     """Add a position with these contrasts to the sums."""
     gradient = np.empty(contrasts.size)
-    choice_gradient(first, contrasts, gradient, False, lapse)
+    # Without the value; a constant would have numba compile the function again.
+    with_value = contrasts.size < 0
+    choice_gradient(first, contrasts, gradient, with_value, lapse)
     for t in range(first.size - 1):
         others, curvature = 0.0, 0.0
         for row in range(first[t], first[t + 1]):

@@ -87,10 +87,14 @@ def _covariance_path(
 ) -> tuple[Floats, Floats, Floats]:
     T, k = chosen_context.shape
     covariance, root, gain = np.empty((T, k, k)), np.empty((T, k, k)), np.empty((T - 1, k))
-    covariance[0], root[0] = start_covariance, start_root
+    # Loops: assigning whole arrays compiles the broadcasting of any shapes, which takes longer than all the rest.
+    for i in range(k):
+        for j in range(k):
+            covariance[0, i, j], root[0, i, j] = start_covariance[i, j], start_root[i, j]
     loading, cross = np.empty(k), np.empty(k)
     for t in range(T - 1):
-        loading[:] = 0.0
+        for j in range(k):
+            loading[j] = 0.0
         for i in range(k):
             for j in range(k):
                 loading[j] += root[t, i, j] * chosen_context[t, i]
@@ -127,7 +131,8 @@ def _covariance_path(
 def belief_means(gain: Floats, start_mean: Floats, chosen_context: Floats, reward: Floats, out: Floats) -> None:
     """μ_1, and μ_{t+1} = μ_t + gain_t (r_t - <μ_t, x_t>) for each gain, into ``out`` (gains + 1, k), in O(Tk)."""
     k = chosen_context.shape[1]
-    out[0] = start_mean
+    for i in range(k):
+        out[0, i] = start_mean[i]
     for t in range(len(gain)):
         prediction_error = reward[t]
         for i in range(k):

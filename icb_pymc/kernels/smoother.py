@@ -240,7 +240,7 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
     if is_static:
         forward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
-        _forward_pass_moving(space, gains, out)
+        _forward_pass_moving(first, space.decay, space.left, space.right, gains.state_loading, gains.kalman_gain, out)
     square = 0.0
     for row in range(rows):
         square += out[row] * out[row] * gains.innovation_precision[row]
@@ -248,7 +248,7 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
     if is_static:
         backward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
-        _backward_pass_moving(space, gains, out)
+        _backward_pass_moving(first, space.decay, space.left, space.right, gains.state_loading, gains.kalman_gain, out)
     if gains.noise_factor.shape[1] > 0:
         for t in range(first.size - 1):
             for row in range(first[t + 1] - 2, first[t] - 1, -1):
@@ -258,34 +258,38 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _forward_pass_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+def _forward_pass_moving(
+    first: Integers, decay: Floats, left: Floats, right: Floats, loading: Floats, gain: Floats, out: Floats
+) -> None:
     """`forward_pass` for a state with a transition between decisions."""
-    T, d = space.first.size - 1, space.state_loading.shape[1]
-    state, scratch = np.zeros(d), np.empty(space.left.shape[1])
+    T, d = first.size - 1, loading.shape[1]
+    state, scratch = np.zeros(d), np.empty(left.shape[1])
     for t in range(T):
-        for row in range(space.first[t], space.first[t + 1]):
+        for row in range(first[t], first[t + 1]):
             innovation = out[row]
             for i in range(d):
-                innovation -= gains.state_loading[row, i] * state[i]
+                innovation -= loading[row, i] * state[i]
             for i in range(d):
-                state[i] += gains.kalman_gain[row, i] * innovation
+                state[i] += gain[row, i] * innovation
             out[row] = innovation
         if t < T - 1:
-            apply_transition(space, t, space.left, space.right, state, scratch)
+            apply_transition(decay, t, left, right, state, scratch)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
-def _backward_pass_moving(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+def _backward_pass_moving(
+    first: Integers, decay: Floats, left: Floats, right: Floats, loading: Floats, gain: Floats, out: Floats
+) -> None:
     """`backward_pass` for a state with a transition between decisions."""
-    T, d = space.first.size - 1, space.state_loading.shape[1]
-    adjoint, scratch = np.zeros(d), np.empty(space.left.shape[1])
+    T, d = first.size - 1, loading.shape[1]
+    adjoint, scratch = np.zeros(d), np.empty(left.shape[1])
     for t in range(T - 1, -1, -1):
         if t < T - 1:
-            apply_transition(space, t, space.right, space.left, adjoint, scratch)
-        for row in range(space.first[t + 1] - 1, space.first[t] - 1, -1):
+            apply_transition(decay, t, right, left, adjoint, scratch)
+        for row in range(first[t + 1] - 1, first[t] - 1, -1):
             multiplier = out[row]
             for i in range(d):
-                multiplier -= gains.kalman_gain[row, i] * adjoint[i]
+                multiplier -= gain[row, i] * adjoint[i]
             for i in range(d):
-                adjoint[i] += gains.state_loading[row, i] * multiplier
+                adjoint[i] += loading[row, i] * multiplier
             out[row] = multiplier

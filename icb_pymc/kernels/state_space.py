@@ -83,9 +83,9 @@ def time_index(t: int, array: Floats) -> int:
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def apply_transition(space: StateSpace, t: int, outer: Floats, inner: Floats, state: Floats, scratch: Floats) -> None:
+def apply_transition(decay: Floats, t: int, outer: Floats, inner: Floats, state: Floats, scratch: Floats) -> None:
     """state ← F_t state in place, with ``left`` as outer and ``right`` as inner; if they are swapped it is F_t'."""
-    # Inlined, because passing the tuple would take longer than the work.
+    # Inlined, because passing the arrays would take longer than the work.
     rank, d = outer.shape[1], outer.shape[2]
     f = time_index(t, outer)
     for j in range(rank):
@@ -93,10 +93,10 @@ def apply_transition(space: StateSpace, t: int, outer: Floats, inner: Floats, st
         for i in range(d):
             product += inner[f, j, i] * state[i]
         scratch[j] = product
-    if space.decay.shape[0] > 0:
-        e = time_index(t, space.decay)
+    if decay.shape[0] > 0:
+        e = time_index(t, decay)
         for i in range(d):
-            state[i] *= space.decay[e, i]
+            state[i] *= decay[e, i]
     for j in range(rank):
         for i in range(d):
             state[i] += outer[f, j, i] * scratch[j]
@@ -141,7 +141,7 @@ def path_from_noise(space: StateSpace, noise: Noise, means: float, states: Float
                 value += space.sampling_loading[row, i] * noise.sampling[t, i]
             contrasts[row] = value
         if t < T - 1:
-            apply_transition(space, t, space.left, space.right, state, scratch)
+            apply_transition(space.decay, t, space.left, space.right, state, scratch)
             c, s, g = time_index(t, space.drift), time_index(t, space.move_scale), time_index(t, space.move_root)
             if is_diagonal:
                 for i in range(d):
@@ -173,7 +173,7 @@ def path_adjoint(space: StateSpace, multipliers: Floats, noise: Noise) -> None:
                     for i in range(d):
                         value += space.move_root[g, j, i] * adjoint[i]
                     noise.move[t, j] = space.move_scale[s] * value
-            apply_transition(space, t, space.right, space.left, adjoint, scratch)
+            apply_transition(space.decay, t, space.right, space.left, adjoint, scratch)
         for j in range(space.sampling_loading.shape[1]):
             noise.sampling[t, j] = 0.0
         for row in range(space.first[t], space.first[t + 1]):

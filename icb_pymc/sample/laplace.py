@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
-import scipy.optimize
 import xarray as xr
 from pytensor.graph.traversal import ancestors
 from rich.progress import track
@@ -173,10 +172,13 @@ def most_probable_hyperparameters(
 
     start = np.concatenate([np.ravel(point[name]) for name in names])
     lowest, highest = start - SEARCH_BELOW, start + SEARCH_ABOVE
-    bounds = scipy.optimize.Bounds(lowest, highest)
+    # Imported here, because it takes a while, and chains do without.
+    from scipy.optimize import Bounds, minimize
+
+    bounds = Bounds(lowest, highest)
     best = min((start + shift for shift in STARTS), key=loss)
     for _ in track(range(ROUNDS), "evidence", disable=not progressbar, transient=True):
-        found = scipy.optimize.minimize(loss, best, method="L-BFGS-B", bounds=bounds, options={"eps": DIFFERENCE})
+        found = minimize(loss, best, method="L-BFGS-B", bounds=bounds, options={"eps": DIFFERENCE})
         moved = [np.clip(found.x + move * unit, lowest, highest) for unit in np.eye(len(start)) for move in MOVES]
         best = min(moved, key=loss)
         if loss(best) > found.fun - GAIN:

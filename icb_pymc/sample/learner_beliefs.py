@@ -12,8 +12,9 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BayesianLearning, PredictionErrorLearning
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.declare.numpy_functions import numpy_function
-from icb_pymc.kernels.reward_given_rho import belief_means
-from icb_pymc.steps.belief_readers import belief_covariances, find_learner_sample
+from icb_pymc.kernels.belief_spectrum import BeliefSpectrum, spectrum_of_contexts
+from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path
+from icb_pymc.steps.belief_readers import find_learner_sample
 
 
 class LearntBeliefs(NamedTuple):
@@ -77,7 +78,7 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     beliefs: LearntBeliefs | None = None
     known: tuple[bytes, ...] | None = None
-    gain, share = np.empty(0), np.nan
+    gain, share, learning = np.empty(0), np.nan, _Learning()
     for at in np.ndindex(shape):
         computed = iter(evaluate(*(values[at] for values in draws)))
         start_mean, gain_or_root, context, reward, *sigma = (
@@ -87,7 +88,7 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
         if key != known:
             known = key
             if is_bayesian:
-                gain, share = _gains_and_share(gain_or_root, context, float(sigma[0]))
+                gain, share = learning.gains_and_share(gain_or_root, context, float(sigma[0]))
             else:
                 gain = gain_or_root
         path = np.empty((len(gain) + 1, context.shape[1]))
@@ -102,9 +103,26 @@ def learnt_beliefs(posterior: xr.Dataset, model: pm.Model, index: np.ndarray, dt
     return beliefs
 
 
-def _gains_and_share(start_root: np.ndarray, context: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
-    """Gains of all updates by equation 1, also of the last (time, feature), and the share that is learnt by then."""
-    # Covariances are computed up to the last decision given; a decision more gives the one after it.
-    covariances = belief_covariances(start_root, np.concatenate([context, context[-1:]]), sigma)
-    remaining = np.linalg.pinv(start_root) @ covariances.root[-1]
-    return covariances.gain, 1.0 - float((remaining**2).sum()) / len(start_root)
+class _Learning:
+    """Gains of all updates by equation 1, and how much is learnt by the end; fast for one agent at many strengths."""
+
+    def __init__(self) -> None:
+        self._context = np.empty((0, 0))
+        self._spectrum: BeliefSpectrum | None = None
+
+    def gains_and_share(self, start_root: np.ndarray, context: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
+        """Gains of all updates, also of the last (time, feature), and the share that is learnt by then."""
+        covariance = start_root @ start_root.T
+        # Covariances go up to the last decision given; a decision more gives the one after it.
+        longer = np.concatenate([context, context[-1:]])
+        if self._spectrum is None or not np.array_equal(self._context, context):
+            self._context = context
+            self._spectrum = spectrum_of_contexts(covariance, longer)
+        ratio = self._spectrum.ratio(covariance, sigma)
+        if ratio is None:
+            beliefs = covariance_path(covariance, longer, sigma)
+            gains, last = beliefs.gain, beliefs.root[-1]
+        else:
+            gains, last = self._spectrum.gains(ratio, longer)[:-1], self._spectrum.last_root(ratio, sigma)
+        remaining = np.linalg.pinv(start_root) @ last
+        return gains, 1.0 - float((remaining**2).sum()) / len(start_root)

@@ -14,17 +14,19 @@ from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.variable import TensorVariable
 from scipy.special import logsumexp, ndtri
-from scipy.stats import qmc
 
 from icb_pymc.declare.beliefs import BayesianLearning, BeliefSampleRV, PredictionErrorLearning
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.declare.numpy_functions import numpy_function
 from icb_pymc.errors import InputWarning
+from icb_pymc.kernels.belief_spectrum import BeliefSpectrum, sampling_of_rows, spectrum_of_contexts
 from icb_pymc.kernels.choice_integral import integrate_choices
-from icb_pymc.kernels.metropolis import choice_contrasts
-from icb_pymc.steps.belief_readers import belief_covariances, is_learnt
-from icb_pymc.steps.linear_gaussian import compress_loadings, multiply_rows
+from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
+from icb_pymc.kernels.reward_given_rho import covariance_path
+from icb_pymc.steps.belief_readers import is_learnt
+from icb_pymc.steps.belief_sources import multiply_rows
+from icb_pymc.steps.linear_gaussian import compress_loadings
 
 # Log-likelihoods larger than this are kept only on request.
 MOST_BYTES = 200_000_000
@@ -157,10 +159,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 sampling_loading = still = np.zeros((1, len(time), 0))
             else:
                 read = [
-                    factor
-                    * compress_loadings(
-                        multiply_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first
-                    )
+                    factor * spreads.sampling_loading(chain, draw, contrasts, time)
                     for factor, draw in zip(scale, draws[:1] if spreads.is_fixed else draws, strict=False)
                 ]
                 sampling_loading = np.ascontiguousarray(read)
@@ -209,6 +208,9 @@ def normal_points(number: int, dimensions: int, seed: int = 0) -> np.ndarray:
     """Quasi-random standard normal points (number, dimensions), always the same."""
     if dimensions == 0:
         return np.zeros((1, 0))
+    # Imported here, because most models have no such points, and it takes a while.
+    from scipy.stats import qmc
+
     return ndtri(qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(seed)).random(number))
 
 
@@ -225,14 +227,18 @@ class _Evaluated:
         self._function = numpy_function(needed, replaced)
         self._draws = [posterior[rv.name].transpose("chain", "draw", ...).values for rv in needed]
         self._once: dict[str, np.ndarray] | None = None
+        self._last: tuple[tuple[int, int], dict[str, np.ndarray]] | None = None
 
     def at(self, chain: int, draw: int) -> dict[str, np.ndarray]:
         """Values of the graphs."""
         if self._once is not None:
             return self._once
+        if self._last is not None and self._last[0] == (chain, draw):
+            return self._last[1]
         values = dict(zip(self._names, self._function(*(path[chain, draw] for path in self._draws)), strict=True))
         if self.is_fixed:
             self._once = values
+        self._last = (chain, draw), values
         return values
 
 
@@ -274,14 +280,36 @@ class _Spreads:
             graphs["root"] = mean_and_root[1]
         self._read = _Evaluated(model, posterior, graphs)
         self.is_fixed = self._read.is_fixed
+        self._last: tuple[list[np.ndarray], np.ndarray] | None = None
+        self._context = np.empty((0, 0))
+        self._spectrum: BeliefSpectrum | None = None
 
     def alpha(self, chain: int, draw: int) -> float:
         """Inverse temperature."""
         return float(self._read.at(chain, draw)["alpha"])
 
-    def root(self, chain: int, draw: int) -> np.ndarray:
-        """(feature, feature) or (time, feature, feature)."""
+    def sampling_loading(self, chain: int, draw: int, contrasts: Contrasts, time: np.ndarray) -> np.ndarray:
+        """The contrasts (N, k) times a root of the covariance of rho_t, with no more columns than are needed."""
         values = self._read.at(chain, draw)
         if not self._is_learner:
-            return values["root"]
-        return belief_covariances(values["start_root"], values["chosen_context"], float(values["sigma"])).root
+            return compress_loadings(multiply_rows(contrasts.values, values["root"], time), contrasts.first)
+        # Many draws in a row have the same hyperparameters.
+        names = ("start_root", "chosen_context", "sigma")
+        key = [values[name] for name in names]
+        if self._last is None or not all(map(np.array_equal, self._last[0], key)):
+            rows = compress_loadings(self._rows_of_learner(values, contrasts, time), contrasts.first)
+            self._last = key, rows
+        return self._last[1]
+
+    def _rows_of_learner(self, values: dict[str, np.ndarray], contrasts: Contrasts, time: np.ndarray) -> np.ndarray:
+        context, sigma = values["chosen_context"], float(values["sigma"])
+        covariance = values["start_root"] @ values["start_root"].T
+        if self._spectrum is None or not np.array_equal(self._context, context):
+            self._context, self._spectrum = context, spectrum_of_contexts(covariance, context)
+        ratio = self._spectrum.ratio(covariance, sigma)
+        if ratio is None:
+            return multiply_rows(contrasts.values, covariance_path(covariance, context, sigma).root, time)
+        rows = np.empty_like(contrasts.values)
+        spectrum = self._spectrum
+        sampling_of_rows(spectrum.axes, spectrum.information, ratio, sigma, contrasts.first, contrasts.values, rows)
+        return rows

@@ -6,7 +6,7 @@ Each source says which variables of the model it consists of, which quantities m
 space results, and how states and noise are converted to values of the variables and back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,18 +26,48 @@ from icb_pymc.kernels.state_space import Noise
 Values = dict[str, np.ndarray]
 
 
+class BeliefMap(Protocol):
+    """The beliefs that states give: belief_t = loading_t state_t + offset_t."""
+
+    @property
+    def loading(self) -> np.ndarray:
+        """loading_t, (T, k, d), or (k, d) for all times."""
+
+    @property
+    def offset(self) -> np.ndarray:
+        """offset_t, (T, k), or (k,) for all times."""
+
+    @property
+    def root(self) -> np.ndarray | None:
+        """Roots (T, k, k) of the covariances of a learner's beliefs."""
+
+    def of_rows(
+        self, rows: np.ndarray, first: np.ndarray, time: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Inner products of vectors with the belief of their time: loadings (N, d), offsets (N,), and roots (N, k).
+
+        Vectors ``first[t]`` to ``first[t + 1] - 1`` belong to decision t; ``time`` (N,) says the same.
+        """
+
+
+class Beliefs(NamedTuple):
+    """A `BeliefMap` by its arrays."""
+
+    loading: np.ndarray
+    offset: np.ndarray
+    root: np.ndarray | None = None
+
+    def of_rows(
+        self, rows: np.ndarray, first: np.ndarray, time: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """See `BeliefMap`."""
+        offset = self.offset if self.offset.ndim == 1 else self.offset[time]
+        sampling = None if self.root is None else multiply_rows(rows, self.root, time)
+        return multiply_rows(rows, self.loading, time), (rows * offset).sum(axis=1), sampling
+
+
 class Dynamics(NamedTuple):
-    """How the state of a `StateSpace` moves, and the belief that it gives: belief_t = loading_t state_t + offset_t.
-
-    The fields up to `move_root` are those of `StateSpace`.
-
-    Attributes
-    ----------
-    belief_loading, belief_offset : (k, d) or (T, k, d), (k,) or (T, k)
-        loading_t and offset_t.
-    covariance_root : (T, k, k), optional
-        Roots of the covariances of a learner's beliefs.
-    """
+    """How the state of a `StateSpace` moves, in the fields of that, and the beliefs that it gives."""
 
     start_mean: np.ndarray
     start_root: np.ndarray
@@ -47,9 +77,7 @@ class Dynamics(NamedTuple):
     drift: np.ndarray
     move_scale: np.ndarray
     move_root: np.ndarray
-    belief_loading: np.ndarray
-    belief_offset: np.ndarray
-    covariance_root: np.ndarray | None = None
+    beliefs: BeliefMap
 
 
 class Scatter(NamedTuple):
@@ -82,6 +110,9 @@ class BeliefSource(Protocol):
     covariances: Sequence[str]
     """Those of the `graphs` that are covariances of the variables, or of what they move by."""
 
+    def prepare(self, somewhere: Callable[[], Values]) -> None:
+        """Compute what serves at all points, from the values of the graphs at any point."""
+
     def log_evidence(self, values: Values) -> float:
         """The log-density of what is `observed`, with the Gaussian variables integrated out."""
 
@@ -108,6 +139,9 @@ class GaussianSource:
     order: np.ndarray | None = None
     covariances: Sequence[str] = ()
 
+    def prepare(self, somewhere: Callable[[], Values]) -> None:
+        return
+
     def log_evidence(self, values: Values) -> float:
         return 0.0
 
@@ -123,6 +157,7 @@ class ProcessSource(GaussianSource):
     def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
         self._linear_map = linear_map
+        self._beliefs: Beliefs | None = None
         self._is_walk = has_op(process, WienerProcessRV)
         names: tuple[str, ...] = ("start_mean", "start_covariance", "innovation_covariance", "elapsed")
         if not self._is_walk:
@@ -132,7 +167,8 @@ class ProcessSource(GaussianSource):
 
     def dynamics(self, values: Values) -> Dynamics:
         d = len(values["start_mean"])
-        loading, offset = self._linear_map or (np.eye(d), np.zeros(d))
+        if self._beliefs is None:
+            self._beliefs = Beliefs(*(self._linear_map or (np.eye(d), np.zeros(d))))
         rank_zero = np.zeros((1, 0, d))
         innovation = values["innovation_covariance"]
         if self._is_walk:
@@ -159,8 +195,7 @@ class ProcessSource(GaussianSource):
             drift,
             scale,
             transpose_roots(roots),
-            loading,
-            offset,
+            self._beliefs,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -229,8 +264,7 @@ class FoldSource(GaussianSource):
             drift,
             begins.astype(np.float64),
             transpose_roots(same if len(same) == 1 else roots[fold[1:]]),
-            np.eye(d),
-            np.zeros(d),
+            Beliefs(np.eye(d), np.zeros(d)),
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -300,6 +334,11 @@ def _linear_map(
     if not np.allclose(np.einsum("tij,tj->ti", loading, trial) + offset, evaluate(trial)):
         return None
     return (loading[0] if np.array_equal(loading, np.broadcast_to(loading[0], loading.shape)) else loading), offset
+
+
+def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Each row times the matrix of its time, or times the one matrix for all times."""
+    return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 
 def transpose_roots(roots: np.ndarray) -> np.ndarray:

@@ -4,7 +4,10 @@ Observed rewards are constants of the state space. What they say about rho_env i
 learner depend on rho_env only through rewards that were not observed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -16,11 +19,12 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BayesianLearning, PredictionErrorLearning
 from icb_pymc.declare.graph import bare, has_op, parameters
 from icb_pymc.declare.rewards import CompletedRewards, LinearRewardRV
+from icb_pymc.kernels.belief_spectrum import BeliefSpectrum, belief_spectrum, loading_of_rows, sampling_of_rows
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.learnt_beliefs import belief_of_rewards
 from icb_pymc.kernels.reward_given_rho import covariance_path
 from icb_pymc.kernels.state_space import Noise
-from icb_pymc.steps.belief_sources import Dynamics, GaussianSource, Values
+from icb_pymc.steps.belief_sources import BeliefMap, Beliefs, Dynamics, GaussianSource, Values
 
 
 class LearnerSource(GaussianSource):
@@ -74,20 +78,31 @@ class LearnerSource(GaussianSource):
             self.graphs |= dict(zip(("rho_env_mean", "rho_env_covariance"), parameters(rho_env), strict=True))
         elif modelled is not None:
             self.graphs["rho_env"] = parameters(modelled)[0]
-        self._summed: tuple[np.ndarray, np.ndarray] | None = None
+        self._start_covariance: np.ndarray | None = None
+        self._last_record: _Record | None = None
+
+    def prepare(self, somewhere: Callable[[], Values]) -> None:
+        # The same point for all chains and processes: rounding in the spectrum depends on it, and draws on rounding.
+        values = somewhere()
+        root = values["start_root"]
+        with np.errstate(all="ignore"):
+            covariance = root @ root.T
+        self._start_covariance = covariance if np.isfinite(covariance).all() and covariance.any() else None
+
+    def _beliefs(self, values: Values, record: "_Record") -> BeliefMap:
+        context, sigma = values["chosen_context"], float(values["sigma"])
+        rewards = record.squares, self._learnt(values), values["start_mean"]
+        covariance = values["start_root"] @ values["start_root"].T
+        ratio = None if record.spectrum is None else record.spectrum.ratio(covariance, sigma)
+        if record.spectrum is None or ratio is None:
+            roots = covariance_path(covariance, context, sigma).root
+            return Beliefs(*belief_of_rewards(roots, sigma, *rewards), roots)
+        return _SpectralBeliefs(record.spectrum, ratio, sigma, *rewards)
 
     def dynamics(self, values: Values) -> Dynamics:
-        context, sigma = values["chosen_context"], float(values["sigma"])
-        k = context.shape[1]
-        root, start_mean = values["start_root"], values["start_mean"]
-        beliefs = covariance_path(root @ root.T, context, sigma)
+        k, sigma = values["chosen_context"].shape[1], float(values["sigma"])
         rho_env_mean, rho_env_root = self._rho_env_given_rewards(values)
-        hidden, known = self._rewards(values)
-        past = context[:-1]
-        hidden_past = np.where(hidden[:-1, None], past, 0.0)
-        sums = self._sums_of_products(hidden_past)
-        learnt = _sums_before(past * np.where(hidden, 0.0, known - context @ start_mean)[:-1, None])
-        loading, offset = belief_of_rewards(beliefs.root, sigma, sums, learnt, start_mean)
+        record = self._record(values)
         rank_zero = np.zeros((1, 0, 2 * k))
         return Dynamics(
             np.concatenate([np.zeros(k), rho_env_mean]),
@@ -97,10 +112,8 @@ class LearnerSource(GaussianSource):
             rank_zero,
             np.zeros((1, 2 * k)),
             np.full(1, sigma),
-            np.concatenate([hidden_past, np.zeros_like(past)], axis=1)[:, None, :],
-            loading,
-            offset,
-            beliefs.root,
+            record.moves,
+            self._beliefs(values, record),
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -124,11 +137,29 @@ class LearnerSource(GaussianSource):
             move[hidden] = (variable_values[0] - context[hidden] @ rho_env) / float(values["sigma"])
         return np.linalg.pinv(dynamics.start_root[k:]) @ (rho_env - dynamics.start_mean[k:]), move[:-1, None]
 
-    def _sums_of_products(self, past: np.ndarray) -> np.ndarray:
-        """G_t (time, feature, feature); contexts are those of the last call unless choices are drawn anew."""
-        if self._summed is None or not np.array_equal(self._summed[0], past):
-            self._summed = past, _sums_before(past[:, :, None] * past[:, None, :])
-        return self._summed[1]
+    def _record(self, values: Values) -> "_Record":
+        """What follows from which rewards were received when: that of the last call, unless choices are drawn anew."""
+        context, hidden = values["chosen_context"], self._rewards(values)[0]
+        last = self._last_record
+        if last is None or not (np.array_equal(last.context, context) and np.array_equal(last.hidden, hidden)):
+            past = context[:-1]
+            hidden_past = np.where(hidden[:-1, None], past, 0.0)
+            squares = _sums_before(hidden_past[:, :, None] * hidden_past[:, None, :])
+            moves = np.concatenate([hidden_past, np.zeros_like(past)], axis=1)[:, None, :]
+            spectrum = None
+            if self._start_covariance is not None:
+                all_squares = squares if hidden.all() else _sums_before(past[:, :, None] * past[:, None, :])
+                spectrum = belief_spectrum(self._start_covariance, all_squares)
+            last = self._last_record = _Record(context.copy(), hidden, squares, moves, spectrum)
+        return last
+
+    def _learnt(self, values: Values) -> np.ndarray:
+        """c_t (T, k)."""
+        context, (hidden, known) = values["chosen_context"], self._rewards(values)
+        if hidden.all():
+            return np.zeros(context.shape)
+        excess = np.where(hidden, 0.0, known - context @ values["start_mean"])
+        return _sums_before(context[:-1] * excess[:-1, None])
 
     def log_evidence(self, values: Values) -> float:
         """log p(observed rewards | hyperparameters), rho_env integrated out."""
@@ -184,6 +215,9 @@ class PredictionErrorSource(LearnerSource):
 
     second_input = "gain"
 
+    def prepare(self, somewhere: Callable[[], Values]) -> None:
+        return
+
     def dynamics(self, values: Values) -> Dynamics:
         context, gain = values["chosen_context"][:-1], values["gain"]
         k = context.shape[1]
@@ -200,9 +234,72 @@ class PredictionErrorSource(LearnerSource):
             np.where(hidden, 0.0, known * moves) if not hidden.all() else np.zeros((1, 2 * k)),
             np.full(1, float(values.get("sigma", 1.0))),
             np.where(hidden, moves, 0.0)[:, None, :],
-            np.eye(k, 2 * k),
-            np.zeros(k),
+            Beliefs(np.eye(k, 2 * k), np.zeros(k)),
         )
+
+
+class _Record(NamedTuple):
+    """What contexts, and which rewards were observed, give at any hyperparameters.
+
+    Attributes
+    ----------
+    context, hidden : (T, k), (T,)
+        The contexts of the rewards, and which of them were not observed.
+    squares : (T, k, k)
+        G_t.
+    moves : (T-1, 1, 2k)
+        How the noise of each reward moves the state, relative to sigma.
+    spectrum : BeliefSpectrum, optional
+        For all multiples of the covariance of the first belief at one point.
+    """
+
+    context: np.ndarray
+    hidden: np.ndarray
+    squares: np.ndarray
+    moves: np.ndarray
+    spectrum: BeliefSpectrum | None
+
+
+@dataclass(frozen=True)
+class _SpectralBeliefs:
+    """The `BeliefMap` of a Bayesian learner, at c and sigma; see `BeliefSpectrum` and `belief_of_rewards`."""
+
+    spectrum: BeliefSpectrum
+    ratio: float
+    sigma: float
+    squares: np.ndarray
+    learnt: np.ndarray
+    start_mean: np.ndarray
+
+    def of_rows(
+        self, rows: np.ndarray, first: np.ndarray, time: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Without the loadings of all features, which is faster where there are fewer rows than features."""
+        count, k = rows.shape
+        sampling, loading, offset = np.empty((count, k)), np.empty((count, 2 * k)), np.empty(count)
+        at = (self.spectrum.axes, self.spectrum.information, self.ratio, self.sigma, first, rows)
+        sampling_of_rows(*at, sampling)
+        loading_of_rows(*at, sampling, self.squares, self.learnt, self.start_mean, loading, offset)
+        return loading, offset, sampling
+
+    @cached_property
+    def root(self) -> np.ndarray:
+        """Roots (T, k, k) of the covariances."""
+        return self.spectrum.roots(self.ratio, self.sigma)
+
+    @property
+    def loading(self) -> np.ndarray:
+        """(T, k, 2k)."""
+        return self._of_rewards[0]
+
+    @property
+    def offset(self) -> np.ndarray:
+        """(T, k)."""
+        return self._of_rewards[1]
+
+    @cached_property
+    def _of_rewards(self) -> tuple[np.ndarray, np.ndarray]:
+        return belief_of_rewards(self.root, self.sigma, self.squares, self.learnt, self.start_mean)
 
 
 def find_learner(model: pm.Model, belief: TensorVariable) -> LearnerSource | None:

@@ -15,7 +15,7 @@ from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
 from icb_pymc.steps.belief_readers import is_learnt
-from icb_pymc.steps.belief_sources import BeliefSource, Dynamics, Scatter, Values, find_source
+from icb_pymc.steps.belief_sources import BeliefMap, BeliefSource, Dynamics, Scatter, Values, find_source, multiply_rows
 from icb_pymc.steps.learner_sources import find_learner
 from icb_pymc.steps.shrinkage_scales import ShrinkageScales, find_shrinkage
 from icb_pymc.steps.summed_sources import find_sum
@@ -137,8 +137,13 @@ class LinearGaussianModel:
         self._read = GraphReader(model, self.graphs)
         self.is_fixed = self._read.is_fixed(*self._read.names)
         self._names = [model.rvs_to_values[variable].name for variable in parts.source.variables]
+        self._source.prepare(lambda: self._read(_ones(model)))
         self._rho_name = None if parts.rho is None else model.rvs_to_values[parts.rho].name
         self._unit_contrasts: Contrasts | None = None
+        # The decision of each contrast.
+        self._time = np.empty(0, np.int64)
+        self._scaled: tuple[float, Contrasts] | None = None
+        self._last_seen: tuple[BeliefMap, Contrasts, tuple[np.ndarray, np.ndarray, np.ndarray | None]] | None = None
 
     def values(self, point: Point) -> Values:
         """Values of everything that the state space depends on, at a point."""
@@ -155,18 +160,18 @@ class LinearGaussianModel:
     def state_space(self, values: Values) -> tuple[Dynamics, StateSpace]:
         """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
-        rows, first = contrasts.values, contrasts.first
-        time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        offset = dynamics.belief_offset if dynamics.belief_offset.ndim == 1 else dynamics.belief_offset[time]
+        rows, first, time = contrasts.values, contrasts.first, self._time
+        state_loading, offset, learnt = self._seen(dynamics.beliefs, contrasts)
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
-            sampling_loading = multiply_rows(rows, self._root(values, dynamics), time)
+            given = learnt is None or self._has_root
+            sampling_loading = multiply_rows(rows, self._root(values, dynamics), time) if given else learnt
             sampling_loading = sampling_loading if self.with_rho else compress_loadings(sampling_loading, first)
         space = StateSpace(
             *dynamics[:8],
             first,
-            (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
-            np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
+            offset + self._bonus_contrasts(values),
+            np.ascontiguousarray(state_loading),
             np.ascontiguousarray(sampling_loading),
             float(values.get("lapse", 0.0)),
         )
@@ -226,14 +231,14 @@ class LinearGaussianModel:
         path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
         covariance = np.empty((*states.shape, states.shape[1]))
         smoothed_covariances(space, reference.gains, covariance)
-        loading = dynamics.belief_loading
+        loading = dynamics.beliefs.loading
         variance = ((loading @ covariance) * loading).sum(axis=-1)
         mean, sd = _beliefs(dynamics, states), np.sqrt(np.maximum(variance, 0.0))
         back = slice(None) if self.order is None else np.argsort(self.order)
         return mean[back], sd[back]
 
     def _root(self, values: Values, dynamics: Dynamics) -> np.ndarray:
-        root = values["root"] if self._has_root else dynamics.covariance_root
+        root = values["root"] if self._has_root else dynamics.beliefs.root
         assert root is not None
         return self._in_order(root) if root.ndim == 3 else root
 
@@ -253,16 +258,30 @@ class LinearGaussianModel:
         if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE_INPUTS):
             context, available, chosen = (self._in_order(values[name]) for name in CHOICE_INPUTS)
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
-        return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
+            first = self._unit_contrasts.first
+            self._time = np.repeat(np.arange(len(first) - 1), np.diff(first))
+            self._scaled = None
+        alpha = float(values["alpha"])
+        if self._scaled is None or self._scaled[0] != alpha:
+            self._scaled = alpha, self._unit_contrasts._replace(values=alpha * self._unit_contrasts.values)
+        return self._scaled[1]
+
+    def _seen(self, beliefs: BeliefMap, contrasts: Contrasts) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The beliefs as the contrasts see them: as the last time, if both are still the same."""
+        if self._last_seen is None or self._last_seen[0] is not beliefs or self._last_seen[1] is not contrasts:
+            seen = beliefs.of_rows(contrasts.values, contrasts.first, self._time)
+            self._last_seen = beliefs, contrasts, seen
+        return self._last_seen[2]
+
+
+def _ones(model: pm.Model) -> Point:
+    """A point for what is the same at all points: those where chains start may take a compiler to find."""
+    shapes = model.eval_rv_shapes()
+    return {value.name: np.ones(shapes[value.name], value.dtype) for value in model.value_vars}
 
 
 def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
-    return (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
-
-
-def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Each row times the matrix of its time, or times the one matrix for all times."""
-    return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
+    return (dynamics.beliefs.loading @ states[:, :, None])[:, :, 0] + dynamics.beliefs.offset
 
 
 def compress_loadings(sampling_loading: np.ndarray, first: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
 from icb_pymc.kernels.joint_diagonalisation import covariance_root
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.steps.belief_sources import (
+    Beliefs,
     BeliefSource,
     Dynamics,
     GaussianSource,
@@ -227,8 +228,7 @@ class SummedSource(GaussianSource):
             self._back = np.argsort(order)
             loading, offset = loading[order], offset[order]
         loading, offset = collapse_if_constant(loading), collapse_if_constant(offset)
-        self._loading = loading[0] if len(loading) == 1 else loading
-        self._offset = offset[0] if len(offset) == 1 else offset
+        self._beliefs = Beliefs(loading[0] if len(loading) == 1 else loading, offset[0] if len(offset) == 1 else offset)
         self.covariances = [f"{i} {name}" for i, part in enumerate(parts) for name in part.covariances]
         self.variables = [part.variables[0] for part in parts]
         self.graphs = {f"{i} {name}": graph for i, part in enumerate(parts) for name, graph in part.graphs.items()}
@@ -259,8 +259,7 @@ class SummedSource(GaussianSource):
             _stack_rows([block.drift for block in blocks]),
             scale,
             _stack_diagonally(roots),
-            self._loading,
-            self._offset,
+            self._beliefs,
         )
 
     def to_values(self, values: Values, states: np.ndarray, noise: Noise, rng: np.random.Generator) -> list[np.ndarray]:
@@ -366,7 +365,15 @@ def _dynamics(start_mean: np.ndarray, start_root: np.ndarray, scale: np.ndarray,
     rank_zero = np.zeros((1, 0, d))
     none = np.empty((0, d))
     return Dynamics(
-        start_mean, start_root, none, rank_zero, rank_zero, np.zeros((1, d)), scale, root, np.eye(d), np.zeros(d)
+        start_mean,
+        start_root,
+        none,
+        rank_zero,
+        rank_zero,
+        np.zeros((1, d)),
+        scale,
+        root,
+        Beliefs(np.eye(d), np.zeros(d)),
     )
 
 

@@ -43,7 +43,7 @@ def test_in_stationary_logs_a_change_is_claimed_as_rarely_as_its_probability_say
         claims["probable"].append(bool({"clear", "probable"} & set(verdicts)))
         claims["decisiveness"].append(overall["verdict"] == "clear")
         claims["sharper"].append(is_all_sharper(overall))
-        claims["moved"].append(movement(trace).startswith("weights moved"))
+        claims["moved"].append(movement(trace, against_unchanging(trace)).startswith("weights moved"))
         claims["worse"].append(against_unchanging(trace).is_worse)
     number = {name: sum(found) for name, found in claims.items()}
     print(actions, number)

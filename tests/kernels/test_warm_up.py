@@ -22,7 +22,7 @@ SCRIPT = """
     assert not any(loaded().values())
     compile_engine()
     before = loaded()
-    assert before["hmc_trajectory"] == 1
+    assert before["_rotate_and_kick"] == 1
     for declare in (nb_icb, b_icb):
         model = declare(simulate("sampling", steps=12, actions=3, seed=0), alpha=pm.LogNormal.dist())
         (step,) = engine_step(model, with_rho=True)

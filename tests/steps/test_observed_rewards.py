@@ -121,7 +121,7 @@ def test_the_state_space_has_the_beliefs_of_the_graph_and_gives_back_the_latent_
     noise = reader.to_noise(values, dynamics, space, point)
     states = np.empty((TIMES, len(space.start_mean)))
     path_from_noise(space, noise, 1.0, states, np.empty(len(space.offset)))
-    beliefs = (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
+    beliefs = (dynamics.beliefs.loading @ states[:, :, None])[:, :, 0] + dynamics.beliefs.offset
     graphs = model.replace_rvs_by_values([model["belief"]])
     expected = compile_graph(model.value_vars, graphs, on_unused_input="ignore", mode="FAST_COMPILE")
     np.testing.assert_allclose(beliefs, expected(*(point[value.name] for value in model.value_vars))[0])
