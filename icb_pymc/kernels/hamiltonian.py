@@ -87,6 +87,14 @@ def make_reference(space: StateSpace, data: PseudoData) -> Reference:
     return Reference(space, data, gains, contrasts, noise, -0.5 * (square + gains.log_determinant))
 
 
+def path_of(reference: Reference) -> Floats:
+    """Means of the states (T, d) given the pseudo-data."""
+    space = reference.space
+    states = np.empty((len(space.first) - 1, len(space.start_mean)))
+    path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
+    return states
+
+
 @numba.njit(cache=True, nogil=True)
 def _condition_on_data(
     space: StateSpace, data: PseudoData, gains: SmootherGains, contrasts: Floats, noise: Noise

@@ -73,6 +73,8 @@ class BeliefSource(Protocol):
     """The quantities that must be read from the graph, by name."""
     needs_path: bool
     """Whether `to_values` needs the states at all times, not only the first."""
+    is_path: bool
+    """Whether it has one variable, which is the states at all times."""
     observed: Sequence[TensorVariable]
     """Observed variables, other than choices, that the source conditions on."""
     moves_beliefs: bool
@@ -105,6 +107,7 @@ class GaussianSource:
 
     observed: Sequence[TensorVariable] = ()
     moves_beliefs = True
+    is_path = False
     order: np.ndarray | None = None
     covariances: Sequence[str] = ()
 
@@ -119,6 +122,7 @@ class ProcessSource(GaussianSource):
     """Beliefs that are, or are a linear function of, a `WienerProcess` or a `LinearProcess`."""
 
     needs_path = True
+    is_path = True
 
     def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]

@@ -10,7 +10,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BeliefSampleRV
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
-from icb_pymc.kernels.hamiltonian import Reference
+from icb_pymc.kernels.hamiltonian import Reference, path_of
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
@@ -157,7 +157,9 @@ class LinearGaussianModel:
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
         rows, first = contrasts.values, contrasts.first
         time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        offset = dynamics.belief_offset if dynamics.belief_offset.ndim == 1 else dynamics.belief_offset[time]
+        offset, from_offset = dynamics.belief_offset, np.zeros(len(rows))
+        if offset.any():
+            from_offset = rows @ offset if offset.ndim == 1 else (rows * offset[time]).sum(axis=1)
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
             sampling_loading = multiply_rows(rows, self._root(values, dynamics), time)
@@ -165,7 +167,7 @@ class LinearGaussianModel:
         space = StateSpace(
             *dynamics[:8],
             first,
-            (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
+            from_offset + self._bonus_contrasts(values),
             np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
             np.ascontiguousarray(sampling_loading),
             float(values.get("lapse", 0.0)),
@@ -221,11 +223,9 @@ class LinearGaussianModel:
 
     def belief_moments(self, dynamics: Dynamics, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (time, feature) of the beliefs under the reference Gaussian."""
-        space = reference.space
-        states = np.empty((len(space.first) - 1, len(space.start_mean)))
-        path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
+        states = path_of(reference)
         covariance = np.empty((*states.shape, states.shape[1]))
-        smoothed_covariances(space, reference.gains, covariance)
+        smoothed_covariances(reference.space, reference.gains, covariance)
         loading = dynamics.belief_loading
         variance = ((loading @ covariance) * loading).sum(axis=-1)
         mean, sd = _beliefs(dynamics, states), np.sqrt(np.maximum(variance, 0.0))
@@ -253,7 +253,13 @@ class LinearGaussianModel:
         if self._unit_contrasts is None or not self._read.is_fixed(*CHOICE_INPUTS):
             context, available, chosen = (self._in_order(values[name]) for name in CHOICE_INPUTS)
             self._unit_contrasts = choice_contrasts(context, available, chosen, 1.0)
-        return self._unit_contrasts._replace(values=float(values["alpha"]) * self._unit_contrasts.values)
+        alpha = float(values["alpha"])
+        # Most often it is one, and a long log takes long to copy.
+        return (
+            self._unit_contrasts
+            if alpha == 1.0
+            else self._unit_contrasts._replace(values=alpha * self._unit_contrasts.values)
+        )
 
 
 def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
@@ -262,6 +268,9 @@ def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
 
 def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or times the one matrix for all times."""
+    # States most often are the beliefs themselves, and a long log takes long to multiply.
+    if matrix.ndim == 2 and np.array_equal(matrix, np.eye(len(matrix))):
+        return rows
     return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 
