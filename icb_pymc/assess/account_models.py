@@ -12,6 +12,7 @@ from icb_pymc.data.standardisation import WEIGHT_SD, contrast_spread
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.kernels.mode import find_mode
+from icb_pymc.kernels.pseudo_data import PseudoData
 from icb_pymc.kernels.state_space import StateSpace
 
 # The scales of the step and of the drift over the whole window have half-normal priors, with standard deviation 1 by
@@ -85,13 +86,13 @@ class Evidence:
     def __init__(self, decisions: xr.Dataset, at: int, prior_scale: float = 1.0, lapse: float = 0.0) -> None:
         self.space, self.at = unchanging_space(decisions, lapse), at
         self._prior_scale, self._factor_sd = prior_scale, prior_scale * FACTOR_SD
-        self._multipliers: np.ndarray | None = None
+        self._near: PseudoData | None = None
         # Where the posterior of the logarithm of the factor is: the prior, to begin with.
         self._factor = (0.0, self._factor_sd)
 
     def __call__(self, movement: float, step: float, log_factor: float = 0.0) -> float:
-        mode = find_mode(changing_space(self.space, self.at, movement, step, log_factor), self._multipliers)
-        self._multipliers = mode.multipliers
+        mode = find_mode(changing_space(self.space, self.at, movement, step, log_factor), self._near)
+        self._near = mode.data
         return mode.log_evidence
 
     def own_steps(self, movement: float) -> float:

@@ -101,6 +101,14 @@ def make_reference(space: StateSpace, data: PseudoData) -> Reference:
     return Reference(space, data, gains, data.values - weighted, noise, -0.5 * (square + gains.log_determinant))
 
 
+def path_of(reference: Reference) -> Floats:
+    """Means of the states (T, d) given the pseudo-data."""
+    space = reference.space
+    states = np.empty((len(space.first) - 1, len(space.start_mean)))
+    path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
+    return states
+
+
 def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     """New standard normals."""
     path = Noise(*(rng.standard_normal(shape) for shape in noise_shapes(reference.space)))

@@ -17,6 +17,8 @@ LATENTS = ("rho", "reward", "reward_unobserved")
 MOST_BYTES = 64_000_000
 # At least so many times are kept, however many draws there are.
 LEAST_TIMES = 50
+# What names of variables begin with that are recorded at some times only, or rounded.
+KEPT = "kept_"
 # Noise that rho and rewards may be declared by: once the likelihood is computed it adds nothing to them.
 NOISE = ("rho_noise", "reward_noise")
 # Quantities of the model that are small enough to be always kept: numbers, and a number for each agent.
@@ -86,8 +88,8 @@ class KeptDraws:
                 if dims[:1] == ("time",) and variable.name != "reward":
                     kept = variable if self.all_times else variable[self.index]
                     kept = pt.cast(kept, self.dtype) if np.dtype(variable.dtype).kind == "f" else kept
-                    pm.Deterministic(f"kept_{variable.name}", kept, dims=("kept_time", *dims[1:]))
-                    names.append(f"kept_{variable.name}")
+                    pm.Deterministic(f"{KEPT}{variable.name}", kept, dims=("kept_time", *dims[1:]))
+                    names.append(f"{KEPT}{variable.name}")
                 else:
                     names.append(variable.name)
         return names
@@ -122,7 +124,7 @@ class KeptDraws:
 
     def finish(self, posterior: xr.Dataset, learnt: LearntBeliefs | None) -> xr.Dataset:
         """The posterior under the model's names at the times kept, with beliefs that were computed after sampling."""
-        names = {name: str(name).removeprefix("kept_") for name in posterior.data_vars}
+        names = {name: str(name).removeprefix(KEPT) for name in posterior.data_vars}
         posterior = posterior.rename({old: new for old, new in names.items() if old != new})
         if not self.latents:
             posterior = posterior.drop_vars(LATENTS, errors="ignore")

@@ -61,9 +61,11 @@ class Beliefs(NamedTuple):
         self, rows: np.ndarray, first: np.ndarray, time: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """See `BeliefMap`."""
-        offset = self.offset if self.offset.ndim == 1 else self.offset[time]
+        offset = np.zeros(len(rows))
+        if self.offset.any():
+            offset = rows @ self.offset if self.offset.ndim == 1 else (rows * self.offset[time]).sum(axis=1)
         sampling = None if self.root is None else multiply_rows(rows, self.root, time)
-        return multiply_rows(rows, self.loading, time), (rows * offset).sum(axis=1), sampling
+        return multiply_rows(rows, self.loading, time), offset, sampling
 
 
 class Dynamics(NamedTuple):
@@ -101,6 +103,8 @@ class BeliefSource(Protocol):
     """The quantities that must be read from the graph, by name."""
     needs_path: bool
     """Whether `to_values` needs the states at all times, not only the first."""
+    is_path: bool
+    """Whether it has one variable, which is the states at all times."""
     observed: Sequence[TensorVariable]
     """Observed variables, other than choices, that the source conditions on."""
     moves_beliefs: bool
@@ -136,6 +140,7 @@ class GaussianSource:
 
     observed: Sequence[TensorVariable] = ()
     moves_beliefs = True
+    is_path = False
     order: np.ndarray | None = None
     covariances: Sequence[str] = ()
 
@@ -153,6 +158,7 @@ class ProcessSource(GaussianSource):
     """Beliefs that are, or are a linear function of, a `WienerProcess` or a `LinearProcess`."""
 
     needs_path = True
+    is_path = True
 
     def __init__(self, process: TensorVariable, linear_map: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.variables = [process]
@@ -338,6 +344,9 @@ def _linear_map(
 
 def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or times the one matrix for all times."""
+    # States most often are the beliefs themselves, and a long log takes long to multiply.
+    if matrix.ndim == 2 and np.array_equal(matrix, np.eye(len(matrix))):
+        return rows
     return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
 
 

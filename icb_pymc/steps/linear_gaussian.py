@@ -10,7 +10,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BeliefSampleRV
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
-from icb_pymc.kernels.hamiltonian import Reference
+from icb_pymc.kernels.hamiltonian import Reference, path_of
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
 from icb_pymc.kernels.state_space import Noise, StateSpace, empty_noise, path_from_noise
@@ -226,11 +226,9 @@ class LinearGaussianModel:
 
     def belief_moments(self, dynamics: Dynamics, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (time, feature) of the beliefs under the reference Gaussian."""
-        space = reference.space
-        states = np.empty((len(space.first) - 1, len(space.start_mean)))
-        path_from_noise(space, reference.noise, 1.0, states, np.empty(len(space.offset)))
+        states = path_of(reference)
         covariance = np.empty((*states.shape, states.shape[1]))
-        smoothed_covariances(space, reference.gains, covariance)
+        smoothed_covariances(reference.space, reference.gains, covariance)
         loading = dynamics.beliefs.loading
         variance = ((loading @ covariance) * loading).sum(axis=-1)
         mean, sd = _beliefs(dynamics, states), np.sqrt(np.maximum(variance, 0.0))
@@ -263,7 +261,9 @@ class LinearGaussianModel:
             self._scaled = None
         alpha = float(values["alpha"])
         if self._scaled is None or self._scaled[0] != alpha:
-            self._scaled = alpha, self._unit_contrasts._replace(values=alpha * self._unit_contrasts.values)
+            unit = self._unit_contrasts
+            # Most often alpha is one, and a long log takes long to copy.
+            self._scaled = alpha, unit if alpha == 1.0 else unit._replace(values=alpha * unit.values)
         return self._scaled[1]
 
     def _seen(self, beliefs: BeliefMap, contrasts: Contrasts) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -8,6 +8,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal
 
 from icb_pymc.kernels.mode import find_mode
+from icb_pymc.kernels.pseudo_data import empty_data
 
 
 def dense_curvature(first, contrasts):
@@ -62,18 +63,20 @@ def test_pseudo_data_and_multipliers_are_those_at_the_mode():
 @pytest.mark.parametrize("kind", ["identity", "static", "identical rows", "all over time"])
 def test_the_search_finds_the_mode_from_any_start(kind, distance):
     space = random_space(kind)
-    far = distance * np.random.default_rng(3).standard_normal(space.offset.size)
-    given = far.copy()
+    far = empty_data(space.first)
+    far.values[:] = distance * np.random.default_rng(3).standard_normal(space.offset.size)
+    far.variance[:], far.common_variance[:] = 0.1, 0.1
+    given = far.values.copy()
     mode, expected = find_mode(space, far), find_mode(space)
     np.testing.assert_allclose(mode.contrasts, expected.contrasts, atol=1e-6)
     assert mode.log_evidence == pytest.approx(expected.log_evidence, abs=1e-6)
-    np.testing.assert_array_equal(far, given)
+    np.testing.assert_array_equal(far.values, given)
 
 
 def test_a_warm_start_from_a_similar_model_finds_the_same_mode():
     space = long_walk(60, 0.1, contrasts=2)
     other = space._replace(move_scale=1.3 * space.move_scale)
-    warm, cold = find_mode(space, find_mode(other).multipliers), find_mode(space)
+    warm, cold = find_mode(space, find_mode(other).data), find_mode(space)
     np.testing.assert_allclose(warm.contrasts, cold.contrasts, atol=1e-7)
     assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-8)
 

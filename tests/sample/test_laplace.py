@@ -16,7 +16,7 @@ from icb_pymc.errors import InputError
 from icb_pymc.kernels.metropolis import choice_contrasts
 from icb_pymc.models import nb_icb
 from icb_pymc.results.inference_data import group, group_names
-from icb_pymc.sample.laplace import most_probable_hyperparameters
+from icb_pymc.sample.most_probable import most_probable_hyperparameters
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
 
 TIMES, FEATURES, ALPHA, MEAN = 8, 2, 3.0, np.array([0.3, -0.4])
