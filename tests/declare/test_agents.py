@@ -165,7 +165,6 @@ def test_ops_and_scan_give_the_same_beliefs_of_agents_that_forget():
     assert np.abs(by_ops).max() > 0.1
 
 
-@pytest.mark.compiled
 def test_outcomes_are_feedback_of_an_unknown_size():
     """Survival and death are rewards of c and -c, and c is learnt."""
     rng = np.random.default_rng(0)
@@ -186,7 +185,7 @@ def test_outcomes_are_feedback_of_an_unknown_size():
         learn(PointBelief(np.zeros(2)), update=update, alpha=1.0)
     assert model.free_RVs == [c]
     log_density = model.compile_logp()
-    grid = np.linspace(-1.5, 2.5, 81)
+    grid = np.linspace(-1.5, 2.5, 41)
     densities = np.array([log_density({"outcome_size_log__": np.asarray(at)}) for at in grid])
     weight = np.exp(densities - densities.max())
     mean = weight @ grid / weight.sum()
@@ -220,10 +219,11 @@ def test_rewards_that_were_not_observed_are_latent_for_agents_too():
     assert sizes == {"some": (4,), "none": (24,)}
 
 
+@pytest.mark.compiled
 def test_a_population_is_fitted_diagnosed_and_drawn(tmp_path, capsys):
     """One NUTS fit: what a user does with subjects, from the log to the picture."""
-    decisions = simulate_delta_rule(6, 60, seed=3)
-    trace = fit(delta_rules, decisions, draws=150, tune=150, chains=2, cores=1, random_seed=0, progressbar=False)
+    decisions = simulate_delta_rule(4, 40, seed=3)
+    trace = fit(delta_rules, decisions, draws=50, tune=60, chains=2, cores=1, random_seed=0, progressbar=False)
     posterior = group(trace, "posterior")
     assert posterior["learning_rate"].dims == ("chain", "draw", "agent")
     low, high = posterior["alpha_population"].quantile([0.005, 0.995]).values

@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 from helpers.agreement import standard_error
 from helpers.arrivals import make_arrivals
-from helpers.graphs import graphs_compiled
 from pymc.pytensorf import compile as compile_graph
 
 from icb_pymc import fit, simulate
@@ -163,16 +162,16 @@ def few(decisions):
     return decisions.isel(time=slice(0, 6))
 
 
-@pytest.fixture(scope="module")
-def optimist(few):
-    options = {**OPTIONS, "draws": 2500}
-    with graphs_compiled():
-        return fit(LINEAR["optimistic and forgetting"], few, hyperparameters={"memory": pm.Beta.dist(4, 2)}, **options)
+def optimist(few, **options):
+    """A fit of a learner with a bonus, gains and an unknown."""
+    hyperparameters = {"memory": pm.Beta.dist(4, 2)}
+    return fit(LINEAR["optimistic and forgetting"], few, hyperparameters=hyperparameters, **OPTIONS | options)
 
 
-def test_the_engine_samples_the_posterior_of_an_optimist_that_forgets_at_an_unknown_rate(optimist, few):
-    """With a bonus, gains and an unknown: compared with prior draws weighted by their likelihood."""
-    result = group(optimist, "posterior")
+@pytest.mark.slow
+def test_the_engine_samples_the_posterior_of_an_optimist_that_forgets_at_an_unknown_rate(few):
+    """Compared with prior draws weighted by their likelihood."""
+    result = group(optimist(few, draws=2500), "posterior")
     names = {"memory": result["memory"].values[..., None], "rho_env": result["rho_env"].values}
     path = result["belief"].values[:, :, 1:].reshape(2, 2500, -1)
     draws = np.concatenate([*names.values(), path], axis=-1)
@@ -184,8 +183,9 @@ def test_the_engine_samples_the_posterior_of_an_optimist_that_forgets_at_an_unkn
         assert (np.abs((draws**power).mean(axis=(0, 1)) - expected) < 4.5 * error).all()
 
 
-def test_the_likelihood_of_each_choice_includes_the_bonus(optimist, few):
-    draw = group(optimist, "posterior").isel(chain=1, draw=77)
+def test_the_likelihood_of_each_choice_includes_the_bonus(few):
+    trace = optimist(few, draws=8, tune=5)
+    draw = group(trace, "posterior").isel(chain=1, draw=7)
     covariance, expected = SIGMA**2 / 2 * np.eye(2), []
     for t, action in enumerate(few["chosen"].values):
         context = few["context"].values[t]
@@ -196,7 +196,7 @@ def test_the_likelihood_of_each_choice_includes_the_bonus(optimist, few):
         inflated, x = covariance / float(draw["memory"]), context[action]
         gain = inflated @ x / (SIGMA**2 + x @ inflated @ x)
         covariance = inflated - np.outer(gain, inflated @ x)
-    log_likelihood = group(optimist, "log_likelihood")["chosen"].isel(chain=1, draw=77)
+    log_likelihood = group(trace, "log_likelihood")["chosen"].isel(chain=1, draw=7)
     np.testing.assert_allclose(log_likelihood, expected, atol=1e-8)
 
 

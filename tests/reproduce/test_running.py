@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -146,7 +147,9 @@ def test_runs_whose_chains_disagree_are_counted(finished, little_table, small):
     assert rows["not_converged"].sum() == 1
 
 
-def test_results_do_not_depend_on_jobs(tmp_path, small, little_table):
+def test_results_do_not_depend_on_jobs(tmp_path, small, little_table, monkeypatch):
+    # In the other processes, too, graphs are run by Python.
+    monkeypatch.setenv("PYTENSOR_FLAGS", f"{os.environ.get('PYTENSOR_FLAGS', '')},mode=FAST_COMPILE,cxx=".strip(","))
     table = replace(little_table, score="belief", algorithms=("NB-ICB",))
     scale = replace(small, agents=("stepping",))
     rows = []
