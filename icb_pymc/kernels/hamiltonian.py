@@ -116,10 +116,10 @@ def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
 
 
 @numba.njit(cache=True, nogil=True)
-def _expect_noise(reference: Reference, path: Noise, error: Floats, expected: Noise, unexplained: Floats) -> None:
-    """The mean of the noise given measurements of ``path`` with this error, and what it leaves of the measurements.
+def _expect_noise(reference: Reference, path: Noise, error: Floats, expected: Noise) -> None:
+    """The mean of the noise given measurements of ``path`` with this error.
 
-    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y, unexplained = y - P expected.
+    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y.
     """
     rows = error.size
     measured, multipliers = np.empty(rows), np.empty(rows)
@@ -128,7 +128,6 @@ def _expect_noise(reference: Reference, path: Noise, error: Floats, expected: No
         measured[row] += error[row]
     solve_covariance(reference.space, reference.gains, measured, multipliers)
     path_adjoint(reference.space, multipliers, expected)
-    apply_noise_covariance(reference.space.first, reference.data, multipliers, unexplained)
 
 
 def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
@@ -136,43 +135,11 @@ def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
 
     It is the noise of a path from the prior minus its mean given simulated measurements of that path.
     """
-    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
+    error = np.empty_like(reference.contrasts)
     draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
     expected = empty_noise(reference.space)
-    _expect_noise(reference, fresh.path, error, expected, unexplained)
+    _expect_noise(reference, fresh.path, error, expected)
     return Noise(*(part - mean for part, mean in zip(fresh.path, expected, strict=True)))
-
-
-def transfer_position(before: Reference, after: Reference, position: Position, fresh: FreshNoise) -> Position:
-    """Map a position from one model to another: noise ~ N(0, S) under `before` becomes N(0, S) under `after`.
-
-    Together with independent simulated measurements, the noise determines a path from the prior and its measurement
-    errors. Neither of these depends on the model, so the noise under the other model follows from them. With the
-    measurements that this map ends with, the map from `after` to `before` leads back to the original noise.
-    """
-    return position_of_measured_path(after, *measured_path(before, position, fresh))
-
-
-def measured_path(reference: Reference, position: Position, fresh: FreshNoise) -> tuple[Noise, Floats]:
-    """The noise of a path from the prior, and errors (N,) of measurements of it, that lead to this position.
-
-    They are independent, and a position of any other model with the same pseudo-data follows from them.
-    """
-    error, unexplained = np.empty_like(reference.contrasts), np.empty_like(reference.contrasts)
-    draw_measurement_noise(reference.space.first, reference.data, fresh.measurement, fresh.common, error)
-    noise = empty_noise(reference.space)
-    _expect_noise(reference, fresh.path, error, noise, unexplained)
-    for part, deviation in zip(noise, position.noise, strict=True):
-        part += deviation
-    # The measurements minus the path of this noise: u - û is the path of the position's own noise.
-    return noise, unexplained - (position.contrasts - reference.contrasts)
-
-
-def position_of_measured_path(reference: Reference, noise: Noise, error: Floats) -> Position:
-    """The position under a reference: the noise of the path minus its mean given the measurements."""
-    expected = empty_noise(reference.space)
-    _expect_noise(reference, noise, error, expected, np.empty_like(error))
-    return make_position(reference, Noise(*(part - mean for part, mean in zip(noise, expected, strict=True))))
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -159,7 +159,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 read = [
                     factor
                     * compress_loadings(
-                        multiply_rows(contrasts.values, spreads.root(chain, draw), time), contrasts.first
+                        multiply_rows(contrasts.values, spreads.root(chain, draw), contrasts.first), contrasts.first
                     )
                     for factor, draw in zip(scale, draws[:1] if spreads.is_fixed else draws, strict=False)
                 ]

@@ -10,6 +10,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import BeliefSampleRV
 from icb_pymc.declare.choice import LinearUtility, SoftmaxChoiceRV, without_lapses
 from icb_pymc.declare.graph import GraphReader, Point, bare, children, has_op, parameters
+from icb_pymc.kernels.contrast_loadings import times_matrices
 from icb_pymc.kernels.hamiltonian import Reference
 from icb_pymc.kernels.metropolis import Contrasts, choice_contrasts
 from icb_pymc.kernels.posterior_spread import smoothed_covariances
@@ -156,17 +157,15 @@ class LinearGaussianModel:
         """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
         rows, first = contrasts.values, contrasts.first
-        time = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        offset = dynamics.belief_offset if dynamics.belief_offset.ndim == 1 else dynamics.belief_offset[time]
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
-            sampling_loading = multiply_rows(rows, self._root(values, dynamics), time)
+            sampling_loading = multiply_rows(rows, self._root(values, dynamics), first)
             sampling_loading = sampling_loading if self.with_rho else compress_loadings(sampling_loading, first)
         space = StateSpace(
             *dynamics[:8],
             first,
-            (rows * offset).sum(axis=1) + self._bonus_contrasts(values),
-            np.ascontiguousarray(multiply_rows(rows, dynamics.belief_loading, time)),
+            _times_offsets(rows, dynamics.belief_offset, first) + self._bonus_contrasts(values),
+            multiply_rows(rows, dynamics.belief_loading, first),
             np.ascontiguousarray(sampling_loading),
             float(values.get("lapse", 0.0)),
         )
@@ -181,7 +180,7 @@ class LinearGaussianModel:
         for part in noise:
             part.fill(1.0)
         contrasts = np.empty(len(space.offset))
-        path_from_noise(space, noise, 1.0, np.empty((len(space.first) - 1, space.state_loading.shape[1])), contrasts)
+        path_from_noise(space, noise, 1.0, np.empty((0, 0)), contrasts)
         return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < MAX_UTILITY
 
     def to_point(
@@ -260,9 +259,20 @@ def _beliefs(dynamics: Dynamics, states: np.ndarray) -> np.ndarray:
     return (dynamics.belief_loading @ states[:, :, None])[:, :, 0] + dynamics.belief_offset
 
 
-def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+def multiply_rows(rows: np.ndarray, matrix: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or times the one matrix for all times."""
-    return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
+    if matrix.ndim == 2:
+        is_identity = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, np.eye(len(matrix)))
+        return rows if is_identity else np.ascontiguousarray(rows @ matrix)
+    product = np.empty((len(rows), matrix.shape[2]))
+    times_matrices(rows, first, np.ascontiguousarray(matrix), product)
+    return product
+
+
+def _times_offsets(rows: np.ndarray, offset: np.ndarray, first: np.ndarray) -> np.ndarray:
+    if offset.ndim == 1:
+        return rows @ offset
+    return np.einsum("ni,ni->n", rows, np.repeat(offset, np.diff(first), axis=0))
 
 
 def compress_loadings(sampling_loading: np.ndarray, first: np.ndarray) -> np.ndarray:
