@@ -116,18 +116,17 @@ def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     return FreshNoise(path, rng.standard_normal(len(reference.contrasts)), rng.standard_normal(common))
 
 
-def _expect_noise(reference: Reference, path: Noise, error: Floats) -> tuple[Noise, Floats]:
-    """The mean of the noise given measurements of ``path`` with this error, and the multipliers (K + V)^-1 y.
+def _expect_noise(reference: Reference, path: Noise, error: Floats) -> Noise:
+    """The mean of the noise given measurements of ``path`` with this error.
 
-    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y. What that leaves of the
-    measurements is V times the multipliers.
+    All are relative to their means: y = P path + error, expected = P'(K + V)^-1 y.
     """
     measured, multipliers, expected = np.empty_like(error), np.empty_like(error), empty_noise(reference.space)
     path_from_noise(reference.space, path, 0.0, NO_STATES, measured)
     measured += error
     solve_covariance(reference.space, reference.gains, measured, multipliers)
     path_adjoint(reference.space, multipliers, expected)
-    return expected, multipliers
+    return expected
 
 
 def _measurement_error(reference: Reference, fresh: FreshNoise) -> Floats:
@@ -141,38 +140,8 @@ def draw_centred_noise(reference: Reference, fresh: FreshNoise) -> Noise:
 
     It is the noise of a path from the prior minus its mean given simulated measurements of that path.
     """
-    expected, _ = _expect_noise(reference, fresh.path, _measurement_error(reference, fresh))
+    expected = _expect_noise(reference, fresh.path, _measurement_error(reference, fresh))
     return Noise(*(part - mean for part, mean in zip(fresh.path, expected, strict=True)))
-
-
-def transfer_position(before: Reference, after: Reference, position: Position, fresh: FreshNoise) -> Position:
-    """Map a position from one model to another: noise ~ N(0, S) under `before` becomes N(0, S) under `after`.
-
-    Together with independent simulated measurements, the noise determines a path from the prior and its measurement
-    errors. Neither of these depends on the model, so the noise under the other model follows from them. With the
-    measurements that this map ends with, the map from `after` to `before` leads back to the original noise.
-    """
-    return position_of_measured_path(after, *measured_path(before, position, fresh))
-
-
-def measured_path(reference: Reference, position: Position, fresh: FreshNoise) -> tuple[Noise, Floats]:
-    """The noise of a path from the prior, and errors (N,) of measurements of it, that lead to this position.
-
-    They are independent, and a position of any other model with the same pseudo-data follows from them.
-    """
-    noise, multipliers = _expect_noise(reference, fresh.path, _measurement_error(reference, fresh))
-    unexplained = np.empty_like(multipliers)
-    apply_noise_covariance(reference.space.first, reference.data, multipliers, unexplained)
-    for part, deviation in zip(noise, position.noise, strict=True):
-        part += deviation
-    # The measurements minus the path of this noise: u - û is the path of the position's own noise.
-    return noise, unexplained - (position.contrasts - reference.contrasts)
-
-
-def position_of_measured_path(reference: Reference, noise: Noise, error: Floats) -> Position:
-    """The position under a reference: the noise of the path minus its mean given the measurements."""
-    expected, _ = _expect_noise(reference, noise, error)
-    return make_position(reference, Noise(*(part - mean for part, mean in zip(noise, expected, strict=True))))
 
 
 def make_position(reference: Reference, noise: Noise) -> Position:

@@ -228,7 +228,6 @@ def _decorrelate_noise(
 def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> float:
     """out = (K + V)^-1 values, for ``values`` (N,) relative to their prior mean; returns values' out."""
     first, rows = space.first, values.size
-    is_static = gains.coupling.shape[0] == rows
     for row in range(rows):
         out[row] = values[row]
     if gains.noise_factor.shape[1] > 0:
@@ -237,7 +236,7 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
                 for before in range(first[t], row):
                     out[row] -= gains.noise_factor[row, before - first[t]] * out[before]
     # `out` holds the innovations during the forward pass and the multipliers during the backward pass.
-    if is_static:
+    if gains.coupling.shape[0] == rows:
         forward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
         _forward_pass_moving(first, space.decay, space.left, space.right, gains.state_loading, gains.kalman_gain, out)
@@ -245,7 +244,23 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
     for row in range(rows):
         square += out[row] * out[row] * gains.innovation_precision[row]
         out[row] *= gains.innovation_precision[row]
-    if is_static:
+    _solve_transposed(space, gains, out)
+    return square
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def solve_transposed_root(space: StateSpace, gains: SmootherGains, values: Floats, out: Floats) -> None:
+    """out = L'^-1 values, where L is the root by Cholesky's method of K + V = L L'."""
+    for row in range(values.size):
+        out[row] = values[row] * np.sqrt(gains.innovation_precision[row])
+    _solve_transposed(space, gains, out)
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _solve_transposed(space: StateSpace, gains: SmootherGains, out: Floats) -> None:
+    """out ← U'^-1 out in place, where U is that root with ones on its diagonal."""
+    first = space.first
+    if gains.coupling.shape[0] == out.size:
         backward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
         _backward_pass_moving(first, space.decay, space.left, space.right, gains.state_loading, gains.kalman_gain, out)
@@ -254,7 +269,6 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
             for row in range(first[t + 1] - 2, first[t] - 1, -1):
                 for after in range(row + 1, first[t + 1]):
                     out[row] -= gains.noise_factor[after, row - first[t]] * out[after]
-    return square
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -159,7 +159,7 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 sampling_loading = still = np.zeros((1, len(time), 0))
             else:
                 read = [
-                    factor * spreads.sampling_loading(chain, draw, contrasts, time)
+                    factor * spreads.sampling_loading(chain, draw, contrasts)
                     for factor, draw in zip(scale, draws[:1] if spreads.is_fixed else draws, strict=False)
                 ]
                 sampling_loading = np.ascontiguousarray(read)
@@ -288,27 +288,28 @@ class _Spreads:
         """Inverse temperature."""
         return float(self._read.at(chain, draw)["alpha"])
 
-    def sampling_loading(self, chain: int, draw: int, contrasts: Contrasts, time: np.ndarray) -> np.ndarray:
+    def sampling_loading(self, chain: int, draw: int, contrasts: Contrasts) -> np.ndarray:
         """The contrasts (N, k) times a root of the covariance of rho_t, with no more columns than are needed."""
         values = self._read.at(chain, draw)
         if not self._is_learner:
-            return compress_loadings(multiply_rows(contrasts.values, values["root"], time), contrasts.first)
+            return compress_loadings(multiply_rows(contrasts.values, values["root"], contrasts.first), contrasts.first)
         # Many draws in a row have the same hyperparameters.
         names = ("start_root", "chosen_context", "sigma")
         key = [values[name] for name in names]
         if self._last is None or not all(map(np.array_equal, self._last[0], key)):
-            rows = compress_loadings(self._rows_of_learner(values, contrasts, time), contrasts.first)
+            rows = compress_loadings(self._rows_of_learner(values, contrasts), contrasts.first)
             self._last = key, rows
         return self._last[1]
 
-    def _rows_of_learner(self, values: dict[str, np.ndarray], contrasts: Contrasts, time: np.ndarray) -> np.ndarray:
+    def _rows_of_learner(self, values: dict[str, np.ndarray], contrasts: Contrasts) -> np.ndarray:
         context, sigma = values["chosen_context"], float(values["sigma"])
         covariance = values["start_root"] @ values["start_root"].T
         if self._spectrum is None or not np.array_equal(self._context, context):
             self._context, self._spectrum = context, spectrum_of_contexts(covariance, context)
         ratio = self._spectrum.ratio(covariance, sigma)
         if ratio is None:
-            return multiply_rows(contrasts.values, covariance_path(covariance, context, sigma).root, time)
+            root = covariance_path(covariance, context, sigma).root
+            return multiply_rows(contrasts.values, root, contrasts.first)
         rows = np.empty_like(contrasts.values)
         spectrum = self._spectrum
         sampling_of_rows(spectrum.axes, spectrum.information, ratio, sigma, contrasts.first, contrasts.values, rows)

@@ -20,6 +20,7 @@ from pytensor.tensor.variable import TensorVariable
 from icb_pymc.declare.beliefs import ConstantWithin
 from icb_pymc.declare.graph import has_op, parameters
 from icb_pymc.declare.processes import LinearProcessRV, WienerProcessRV
+from icb_pymc.kernels.contrast_loadings import times_matrices
 from icb_pymc.kernels.joint_diagonalisation import covariance_root, covariance_roots
 from icb_pymc.kernels.state_space import Noise
 
@@ -64,8 +65,8 @@ class Beliefs(NamedTuple):
         offset = np.zeros(len(rows))
         if self.offset.any():
             offset = rows @ self.offset if self.offset.ndim == 1 else (rows * self.offset[time]).sum(axis=1)
-        sampling = None if self.root is None else multiply_rows(rows, self.root, time)
-        return multiply_rows(rows, self.loading, time), offset, sampling
+        sampling = None if self.root is None else multiply_rows(rows, self.root, first)
+        return multiply_rows(rows, self.loading, first), offset, sampling
 
 
 class Dynamics(NamedTuple):
@@ -342,12 +343,15 @@ def _linear_map(
     return (loading[0] if np.array_equal(loading, np.broadcast_to(loading[0], loading.shape)) else loading), offset
 
 
-def multiply_rows(rows: np.ndarray, matrix: np.ndarray, time: np.ndarray) -> np.ndarray:
+def multiply_rows(rows: np.ndarray, matrix: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Each row times the matrix of its time, or times the one matrix for all times."""
-    # States most often are the beliefs themselves, and a long log takes long to multiply.
-    if matrix.ndim == 2 and np.array_equal(matrix, np.eye(len(matrix))):
-        return rows
-    return rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix[time])[:, 0, :]
+    if matrix.ndim == 2:
+        # States most often are the beliefs themselves, and a long log takes long to multiply.
+        is_identity = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, np.eye(len(matrix)))
+        return rows if is_identity else np.ascontiguousarray(rows @ matrix)
+    product = np.empty((len(rows), matrix.shape[2]))
+    times_matrices(rows, first, np.ascontiguousarray(matrix), product)
+    return product
 
 
 def transpose_roots(roots: np.ndarray) -> np.ndarray:

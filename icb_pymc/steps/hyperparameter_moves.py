@@ -7,20 +7,24 @@ import pymc as pm
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.graph import Point
-from icb_pymc.kernels.hamiltonian import fresh_noise, make_position, measured_path
+from icb_pymc.kernels.hamiltonian import make_position
+from icb_pymc.kernels.state_space import Noise
+from icb_pymc.kernels.transfer import measured_path
 from icb_pymc.steps.centred_scales import CentredScales
 from icb_pymc.steps.far_proposals import propose_far, random_blocks
 from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, LinearGaussianParts
 from icb_pymc.steps.places import Place, Places, position_of_noise
 from icb_pymc.steps.summed_sources import SummedSource
+from icb_pymc.steps.surface_proposals import SurfaceProposals
 from icb_pymc.steps.univariate_slice import univariate_slice
 
-# From these steps of tuning on hyperparameters are proposed from a t distribution around the mean that they had.
-FAR_BEGIN = 100
+# Surfaces for proposals are found after these steps of tuning, where the pseudo-data change. Where none can be found,
+# proposals are, from a step on, from a t distribution around the mean that they had.
+SURFACE_UPDATES, FAR_BEGIN = (40, 160, 320), 100
 # Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
 # as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
-SLICE_SHARE, FEW_ACCEPTED = 0.1, 0.25
+SLICE_SHARE, FEW_ACCEPTED = 0.04, 0.25
 # Width of its bracket, relative to a standard normal vector times the root of their covariance.
 SLICE_WIDTH = 2.0
 
@@ -67,20 +71,25 @@ class HyperparameterMoves:
         self._lapse = LapseRate(model, parts.lapse, [model.rvs_to_values[rv].name for rv in rates]) if rates else None
         # The first step of a chain sets these, since they depend on the size of the problem.
         self.mean, self.covariance, self.acceptance = np.empty(0), np.empty((0, 0)), 0.0
+        self._surface, self._proposed = SurfaceProposals(), 0
 
     @property
     def adapted(self) -> dict[str, Any]:
         """What has been adapted."""
-        return {"mean": self.mean, "covariance": self.covariance, "acceptance": self.acceptance}
+        numbers = {"acceptance": self.acceptance, "proposed": self._proposed, "surface": self._surface.state}
+        return {"mean": self.mean, "covariance": self.covariance, **numbers}
 
     @adapted.setter
     def adapted(self, adapted: dict[str, Any]) -> None:
         self.mean, self.covariance, self.acceptance = (adapted[name] for name in ("mean", "covariance", "acceptance"))
+        self._proposed, self._surface.state = adapted["proposed"], adapted["surface"]
 
     def start(self, point: Point, rng: np.random.Generator, is_dispersed: bool) -> Point:
         """Begin a chain; dispersed ones move by up to one on the unconstrained scale."""
         size = len(self._vector(point))
         self.covariance, self.acceptance = 0.1 * np.eye(size), 0.0
+        self._proposed = 0
+        self._surface.clear()
         for _ in range(20 if is_dispersed and self.names else 0):
             dispersed = self._with_vector(point, self._vector(point) + rng.uniform(-1, 1, size))
             if np.isfinite(self._places.log_prior(dispersed)):
@@ -106,18 +115,16 @@ class HyperparameterMoves:
             # In every other step, since what follows has to be computed again.
             if self._centred.names and step % 2 == 0:
                 place = self._draw_given_variables(place, rng)
-            blocks = random_blocks(len(self.mean), rng)
-            if tuned is not None and tuned < FAR_BEGIN:
-                for _ in blocks:
-                    place = self._slice(place, rng)
-            else:
+            if self._surface.surface is not None:
+                place, accept = self._propose_on_surface(place, tuned is not None, rng)
+            elif tuned is None or tuned >= FAR_BEGIN:
                 accepts = []
-                for block in blocks:
+                for block in random_blocks(len(self.mean), rng):
                     place, accepted = self._propose(place, block, rng)
                     accepts.append(accepted)
-                if self.acceptance < FEW_ACCEPTED or rng.random() < SLICE_SHARE:
-                    place = self._slice(place, rng)
                 accept = float(np.mean(accepts))
+            if self.acceptance < FEW_ACCEPTED or rng.random() < SLICE_SHARE:
+                place = self._slice(place, rng)
         if self._lapse is not None:
             place = self._draw_lapse(place, self._lapse, rng)
         return place, accept
@@ -125,18 +132,45 @@ class HyperparameterMoves:
     def adapt(self, point: Point, accept: float, tuned: int) -> None:
         """After a step of tuning, the first of which has the number 1."""
         if np.isfinite(accept):
-            self.acceptance += (tuned - FAR_BEGIN + 1) ** -0.6 * (accept - self.acceptance)
+            self._proposed += 1
+            self.acceptance += self._proposed**-0.6 * (accept - self.acceptance)
         deviation = self._vector(point) - self.mean
         weight = 1 / (tuned + 1) ** 0.8
         self.mean = self.mean + weight * deviation
         self.covariance = (1 - weight) * self.covariance + weight * np.outer(deviation, deviation)
         self.covariance += 1e-6 * weight * np.eye(len(deviation))
 
+    def see_data(self, place: Place, tuned: int, rng: np.random.Generator) -> None:
+        """Find the surface of other pseudo-data."""
+        if self.names and tuned in SURFACE_UPDATES:
+            point, data = place.point, place.data
+            self._surface.build(
+                lambda vector: self._places.log_density(self._with_vector(point, vector), data),
+                self.mean,
+                self.covariance,
+                rng,
+            )
+
+    def _propose_on_surface(self, place: Place, is_tuning: bool, rng: np.random.Generator) -> tuple[Place, float]:
+        """A proposal of all of them, far away; the latent variables are transferred to its reference."""
+        vector, log_proposals = self._surface.propose(self._vector(place.point), rng)
+        if log_proposals == -np.inf:
+            return place, 0.0
+        path = self._path(place, rng)
+        uniform = rng.random()
+        proposal = self._places.along(path, self._with_vector(place.point, vector), place.data)
+        if proposal is None:
+            return place, 0.0
+        if is_tuning:
+            self._surface.add(vector, proposal.log_density - proposal.position.log_residual)
+        accept = acceptance_probability(proposal.log_density - place.log_density + log_proposals)
+        return (proposal if uniform < accept else place), accept
+
     def _propose(self, place: Place, block: np.ndarray, rng: np.random.Generator) -> tuple[Place, float]:
         """A proposal of some of them, far away; the latent variables are transferred to its reference."""
         current = self._vector(place.point)
         vector, log_proposals = propose_far(current, block, self.mean, self.covariance, rng)
-        path = measured_path(place.reference, place.position, fresh_noise(place.reference, rng))
+        path = self._path(place, rng)
         uniform = rng.random()
         proposal = self._places.along(path, self._with_vector(place.point, vector), place.data)
         if proposal is None:
@@ -151,7 +185,7 @@ class HyperparameterMoves:
         """
         current = self._vector(place.point)
         direction = np.linalg.cholesky(self.covariance) @ rng.standard_normal(len(current))
-        path = measured_path(place.reference, place.position, fresh_noise(place.reference, rng))
+        path = self._path(place, rng)
         last: Place | None = None
 
         def log_density(distance: float) -> float:
@@ -185,6 +219,10 @@ class HyperparameterMoves:
             position=make_position(reference, place.position.noise),
             log_prior=self._places.log_prior(point),
         )
+
+    def _path(self, place: Place, rng: np.random.Generator) -> tuple[Noise, np.ndarray]:
+        """A path and measurements of it that lead to the place, from which it can be seen under other models."""
+        return measured_path(place.reference, place.position, rng.standard_normal(len(place.space.offset)))
 
     def _vector(self, point: Point) -> np.ndarray:
         return np.concatenate([np.ravel(point[name]) for name in self.names]) if self.names else np.empty(0)

@@ -160,12 +160,12 @@ class LinearGaussianModel:
     def state_space(self, values: Values) -> tuple[Dynamics, StateSpace]:
         """The state space of the utility contrasts."""
         dynamics, contrasts = self._source.dynamics(values), self._contrasts(values)
-        rows, first, time = contrasts.values, contrasts.first, self._time
+        rows, first = contrasts.values, contrasts.first
         state_loading, offset, learnt = self._seen(dynamics.beliefs, contrasts)
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
             given = learnt is None or self._has_root
-            sampling_loading = multiply_rows(rows, self._root(values, dynamics), time) if given else learnt
+            sampling_loading = multiply_rows(rows, self._root(values, dynamics), first) if given else learnt
             sampling_loading = sampling_loading if self.with_rho else compress_loadings(sampling_loading, first)
         space = StateSpace(
             *dynamics[:8],
@@ -186,7 +186,7 @@ class LinearGaussianModel:
         for part in noise:
             part.fill(1.0)
         contrasts = np.empty(len(space.offset))
-        path_from_noise(space, noise, 1.0, np.empty((len(space.first) - 1, space.state_loading.shape[1])), contrasts)
+        path_from_noise(space, noise, 1.0, np.empty((0, 0)), contrasts)
         return bool(np.isfinite(contrasts).all()) and np.abs(contrasts).max(initial=0.0) < MAX_UTILITY
 
     def to_point(

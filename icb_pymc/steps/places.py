@@ -14,11 +14,11 @@ from icb_pymc.kernels.hamiltonian import (
     Reference,
     make_position,
     make_reference,
-    position_of_measured_path,
 )
 from icb_pymc.kernels.mode import find_mode
 from icb_pymc.kernels.pseudo_data import PseudoData
 from icb_pymc.kernels.state_space import Noise, StateSpace
+from icb_pymc.kernels.transfer import position_of_measured_path
 from icb_pymc.steps.belief_sources import Dynamics, Values
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel
 
@@ -112,8 +112,22 @@ class Places:
         priors = self.log_prior(point), self._linear.log_evidence(values)
         return Place(point, values, dynamics, reference, position, *priors)
 
+    def log_density(self, point: Point, data: PseudoData) -> float:
+        """Of hyperparameters, with the Gaussian variables integrated out, if the choices were the pseudo-data."""
+        found = self._model_at(point, data)
+        return -np.inf if found is None else found[2].log_density + found[3] + found[4]
+
     def along(self, path: tuple[Noise, np.ndarray], point: Point, data: PseudoData) -> Place | None:
         """The place at other hyperparameters for a path and its measurements; None where there is none."""
+        found = self._model_at(point, data)
+        if found is None:
+            return None
+        values, dynamics, reference, *log_densities = found
+        position = position_of_measured_path(reference, *path)
+        return Place(point, values, dynamics, reference, position, *log_densities)
+
+    def _model_at(self, point: Point, data: PseudoData) -> tuple[Values, Dynamics, Reference, float, float] | None:
+        """What places at these hyperparameters have in common."""
         log_prior = self.log_prior(point)
         if not np.isfinite(log_prior):
             return None
@@ -128,5 +142,4 @@ class Places:
             return None
         if not np.isfinite(reference.log_density) or not self._linear.has_moderate_utilities(space):
             return None
-        position = position_of_measured_path(reference, *path)
-        return Place(point, values, dynamics, reference, position, log_prior, log_evidence)
+        return values, dynamics, reference, log_prior, log_evidence

@@ -315,3 +315,4 @@ class UtilityHMC(SeededStep):
             data = empty_data(self._here.space.first)
             pseudo_data_from_sums(self._here.space.first, self._position_sums, self._positions_summed, data)
             self._set_data(data)
+            self._moves.see_data(self._here, self.steps, self.rng)

@@ -1,18 +1,14 @@
 """The dynamics against a plain leapfrog integrator with dense matrices in the space of the noise."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
+from helpers.dense_reference import Dense, reference_of
 from helpers.state_spaces import (
     contrasts_of,
     from_vector,
     log_likelihood,
     long_walk,
-    noise_covariance,
     noise_size,
-    prior,
-    probabilities,
     random_space,
     to_vector,
 )
@@ -20,71 +16,15 @@ from scipy.stats import multivariate_normal
 
 from icb_pymc.kernels.hamiltonian import (
     FreshNoise,
-    Reference,
     draw_centred_noise,
     fresh_noise,
     hmc_trajectory,
     make_position,
     make_reference,
-    measured_path,
-    position_of_measured_path,
-    transfer_position,
 )
 from icb_pymc.kernels.mode import find_mode
-from icb_pymc.kernels.pseudo_data import draw_measurement_noise
 
 KINDS = ("identity", "static", "rank one over time", "all over time", "identical rows", "one alternative each")
-
-
-class Dense(NamedTuple):
-    """The reference as dense matrices: m, A, V, and the Gaussian N(centre, covariance) of the noise given the data."""
-
-    mean: np.ndarray
-    matrix: np.ndarray
-    measurement_noise: np.ndarray
-    centre: np.ndarray
-    covariance: np.ndarray
-
-    @classmethod
-    def of(cls, reference: Reference) -> "Dense":
-        mean, matrix = prior(reference.space)
-        noise = noise_covariance(reference.space.first, reference.data)
-        gain = np.linalg.solve(matrix @ matrix.T + noise, matrix).T
-        centre = gain @ (reference.data.values - mean)
-        return cls(mean, matrix, noise, centre, np.eye(len(gain)) - gain @ matrix)
-
-    def residual(self, reference, noise):
-        """R and its gradient in the contrasts, at noise relative to its mean."""
-        contrasts = self.mean + self.matrix @ (self.centre + noise)
-        weighted_difference = np.linalg.solve(self.measurement_noise, reference.data.values - contrasts)
-        value = log_likelihood(reference.space.first, contrasts)
-        value += 0.5 * (reference.data.values - contrasts) @ weighted_difference
-        return value, -probabilities(reference.space.first, contrasts) - weighted_difference
-
-    def energy(self, reference, noise, velocity):
-        squares = [part @ np.linalg.solve(self.covariance, part) for part in (noise, velocity)]
-        return 0.5 * sum(squares) - self.residual(reference, noise)[0]
-
-    def leapfrog(self, reference, noise, velocity, steps, path_length):
-        """In each step half a rotation, a kick, and half a rotation."""
-        step = path_length / steps
-        for _ in range(steps):
-            noise, velocity = rotated(noise, velocity, step / 2)
-            velocity = velocity + step * self.kick(reference, noise)
-            noise, velocity = rotated(noise, velocity, step / 2)
-        return noise, velocity
-
-    def kick(self, reference, noise):
-        return self.covariance @ self.matrix.T @ self.residual(reference, noise)[1]
-
-
-def rotated(noise, velocity, angle):
-    return np.cos(angle) * noise + np.sin(angle) * velocity, np.cos(angle) * velocity - np.sin(angle) * noise
-
-
-def reference_of(kind, seed=0):
-    space = random_space(kind, seed)
-    return make_reference(space, find_mode(space).data)
 
 
 def fresh_from_vector(space, vector):
@@ -244,73 +184,3 @@ def test_a_full_turn_leads_back():
     position, fresh = random_position(reference)
     proposal, _ = hmc_trajectory(reference, position, fresh, 1, 2 * np.pi)
     np.testing.assert_allclose(to_vector(proposal.noise), to_vector(position.noise), atol=1e-12)
-
-
-def two_models(kind):
-    """Two models of the same decisions and the same pseudo-data."""
-    before, after = random_space(kind, 0), random_space(kind, 5)
-    data = find_mode(before).data
-    return make_reference(before, data), make_reference(after, data)
-
-
-def transferred(before, after, noise, fresh):
-    """The noise, as a vector, of the position with this noise after its transfer."""
-    return to_vector(transfer_position(before, after, make_position(before, noise), fresh).noise)
-
-
-def test_noise_transferred_to_another_model_has_the_covariance_of_that_model(kind):
-    """It is linear in the noise, N(0, S) before, and in fresh normals: unit vectors give the covariance."""
-    before, after = two_models(kind)
-    space = before.space
-    zero_fresh, zero_noise = (
-        fresh_from_vector(space, np.zeros(fresh_size(space))),
-        from_vector(space, np.zeros(noise_size(space))),
-    )
-    of_noise = [transferred(before, after, from_vector(space, unit), zero_fresh) for unit in np.eye(noise_size(space))]
-    of_fresh = [
-        transferred(before, after, zero_noise, fresh_from_vector(space, unit)) for unit in np.eye(fresh_size(space))
-    ]
-    covariance = np.transpose(of_noise) @ Dense.of(before).covariance @ of_noise + np.transpose(of_fresh) @ of_fresh
-    expected = Dense.of(after).covariance
-    assert np.abs(expected - Dense.of(before).covariance).max() > 0.01
-    np.testing.assert_allclose(covariance, expected, atol=1e-9)
-
-
-def test_noise_transferred_to_the_same_model_does_not_change(kind):
-    reference = reference_of(kind)
-    position, fresh = random_position(reference)
-    np.testing.assert_allclose(
-        transferred(reference, reference, position.noise, fresh), to_vector(position.noise), atol=1e-10
-    )
-
-
-def test_a_measured_path_leads_back_to_its_position_by_way_of_any_model(kind):
-    before, after = two_models(kind)
-    position, fresh = random_position(before)
-    path = measured_path(before, position, fresh)
-    there = position_of_measured_path(after, *path)
-    assert np.abs(to_vector(there.noise) - to_vector(position.noise)).max() > 0.01
-    np.testing.assert_allclose(
-        to_vector(position_of_measured_path(before, *path).noise), to_vector(position.noise), atol=1e-10
-    )
-
-
-def test_a_transfer_back_with_the_final_measurements_recovers_the_noise(kind):
-    before, after = two_models(kind)
-    space, (position, fresh) = before.space, random_position(before)
-    there = transfer_position(before, after, position, fresh)
-    # The measurements of the path under the first model, and under the other one.
-    one, other = Dense.of(before), Dense.of(after)
-    error = np.empty(space.offset.size)
-    draw_measurement_noise(space.first, before.data, fresh.measurement, fresh.common, error)
-    measured = one.matrix @ to_vector(fresh.path) + error
-    expected_noise = one.matrix.T @ np.linalg.solve(one.matrix @ one.matrix.T + one.measurement_noise, measured)
-    noise_from_zero = to_vector(position.noise) + expected_noise
-    final_measurements = other.matrix @ noise_from_zero + measured - one.matrix @ noise_from_zero
-    # Normals that give these measurements: one for each row, and none that the rows of a decision share.
-    counts = np.diff(space.first)
-    common = np.repeat(np.where(counts == 1, after.data.common_variance, 0.0), counts)
-    rows, zero_common = final_measurements / np.sqrt(after.data.variance + common), np.zeros(space.first.size - 1)
-    zero_noise = from_vector(space, np.zeros(noise_size(space)))
-    back = transfer_position(after, before, there, FreshNoise(zero_noise, rows, zero_common))
-    np.testing.assert_allclose(to_vector(back.noise), to_vector(position.noise), atol=1e-9)
