@@ -7,6 +7,9 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 from pymc.pytensorf import compile as compile_graph
+from pytensor.graph.replace import graph_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import ScipyRandomVariable
 from pytensor.tensor.variable import TensorVariable
 
 from icb_pymc.declare.affine import depends_on, is_affine
@@ -82,6 +85,9 @@ def _are_equal(
 ) -> bool:
     """Whether the graphs of each pair have equal values, for inputs of several scales and draws of the unknowns."""
     graphs = [side for pair in pairs for side in pair]
+    graphs, unknowns = _with_values(graphs)
+    inputs = [*inputs, *unknowns]
+    shapes = [*shapes, *(value.type.shape for value in unknowns)]
     evaluate = compile_graph(inputs, graphs, mode="FAST_COMPILE", random_seed=0, on_unused_input="ignore")
     rng = np.random.default_rng(0)
     for scale in SCALES:
@@ -98,3 +104,24 @@ def _are_equal(
             ):
                 return False
     return True
+
+
+def _with_values(graphs: list[TensorVariable]) -> tuple[list[TensorVariable], list[TensorVariable]]:
+    """Graphs of the unconstrained values of unknowns, and these values, where drawing them would load SciPy's module.
+
+    That takes longer than all the rest.
+    """
+    model, inside = pm.modelcontext(None), set(ancestors(graphs))
+    slow = [
+        rv
+        for rv in model.free_RVs
+        if rv in inside and isinstance(rv.owner.op, ScipyRandomVariable) and rv.type.ndim == 0
+    ]
+    values = []
+    for rv in slow:
+        value, transform = model.rvs_to_values[rv], model.rvs_to_transforms[rv]
+        own = value.type()
+        values.append(own)
+        made = own if transform is None else transform.backward(own, *rv.owner.inputs)
+        graphs = graph_replace(graphs, {rv: made}, strict=False)
+    return graphs, values

@@ -1,6 +1,7 @@
 """Import PyMC without the parts of other packages that only figures need; each is loaded when it is first used."""
 
 import sys
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -48,6 +49,9 @@ def import_pymc() -> None:
     sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]
     try:
         arviz = import_module("arviz")
+        with suppress(ImportError, AttributeError):
+            # xarray remembers what it has not found.
+            import_module("xarray.namedarray.pycompat").array_type("dask")
         for part in PARTS:
             vars(arviz).setdefault(part, late.get(f"arviz.{part}"))
         pymc = import_module("pymc")
@@ -65,12 +69,16 @@ def import_pymc() -> None:
 
 
 def _of_no_use() -> list[str]:
-    """What PyMC tries to import and does without: a shell, and where it is too new for PyMC, zarr."""
+    """What is looked for and not needed: a shell, zarr where it is too new for PyMC, and arrays in pieces.
+
+    xarray looks for Dask when it is imported, and would load its arrays with the first file. Dask itself can be
+    imported later.
+    """
     try:
         is_new = int(version("zarr").split(".")[0]) >= 3
     except (PackageNotFoundError, ValueError):
         is_new = False
-    return ["IPython", *(["zarr", "numcodecs"] if is_new else [])]
+    return ["IPython", "dask", *(["zarr", "numcodecs"] if is_new else [])]
 
 
 class _LateModule(ModuleType):

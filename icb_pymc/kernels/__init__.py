@@ -9,8 +9,8 @@
 - Algorithms 1 and 2 of the paper: `belief_given_rho` (Lemma 2), `reward_given_rho` (Lemma 1), `rho_env_given_rho`,
   `metropolis` (rho given beliefs), `alternation` (EM's expectation step), `joint_diagonalisation`.
 - `shrinkage`: the scales of innovations under a horseshoe prior.
-- `learnt_beliefs`: the beliefs of a Bayesian learner as a linear function of its rewards; `belief_spectrum`: at all
-  strengths of its first belief; `prediction_errors`: learners whose rewards are known, with derivatives.
+- `learnt_beliefs`: the beliefs of a Bayesian learner as a linear function of its rewards; `belief_spectrum`: their
+  covariances at any strength; `prediction_errors`: learners whose rewards are known, with derivatives.
 - IRL: `weights_metropolis`, `segment_scores`, `segmentation`, `pairwise_ranking`, `gradient_ascent`.
 - Scores: `choice_integral`, `expectation_propagation` (forecasts, with `assumed_density`, `choice_moments` and
   `choice_sites`), `chain_statistics` (R-hat and ESS).

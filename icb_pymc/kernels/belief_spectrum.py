@@ -55,10 +55,9 @@ class BeliefSpectrum(NamedTuple):
 
     def gains(self, ratio: float, context: Floats) -> Floats:
         """Σ_t x_t / (σ² + x_t'Σ_t x_t), (T, k), for contexts (T, k): they do not depend on σ."""
-        projected = (self.axes * context[:, :, None]).sum(axis=1)
-        weighted = projected * (ratio / (1.0 + ratio * self.information))
-        total = 1.0 + (projected * weighted).sum(axis=1)
-        return (self.axes * weighted[:, None, :]).sum(axis=2) / total[:, None]
+        gain = np.empty_like(context)
+        _gains_of_contexts(self.axes, self.information, ratio, context, gain)
+        return gain
 
     def roots(self, ratio: float, sigma: float) -> Floats:
         """L_t (T, k, k) with L_t L_t' = Σ_t."""
@@ -82,6 +81,27 @@ def spectrum_of_contexts(start_covariance: Floats, context: Floats) -> BeliefSpe
     return belief_spectrum(
         start_covariance, np.concatenate([np.zeros((1, *products.shape[1:])), np.cumsum(products, 0)])
     )
+
+
+@numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
+def _gains_of_contexts(axes: Floats, information: Floats, ratio: float, context: Floats, gain: Floats) -> None:
+    k, weighted = context.shape[1], np.empty(context.shape[1])
+    for t in range(context.shape[0]):
+        for j in range(k):
+            weighted[j] = 0.0
+        for i in range(k):
+            for j in range(k):
+                weighted[j] += context[t, i] * axes[t, i, j]
+        total = 1.0
+        for j in range(k):
+            variance = ratio / (1.0 + ratio * information[t, j])
+            total += weighted[j] * weighted[j] * variance
+            weighted[j] *= variance
+        for i in range(k):
+            product = 0.0
+            for j in range(k):
+                product += axes[t, i, j] * weighted[j]
+            gain[t, i] = product / total
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -120,7 +120,7 @@ def integrate_choices(
     for t in range(T):
         begin, end = first[t], first[t + 1]
         count = end - begin
-        spread, nodes = 0.0, 0
+        spread, last_square, nodes = 0.0, 0.0, 0
         for draw in range(n):
             for row in range(begin, end):
                 value = 0.0
@@ -136,8 +136,10 @@ def integrate_choices(
                     square = 0.0
                     for i in range(e):
                         square += sampling_loading[d, begin, i] ** 2
-                    spread = math.sqrt(square)
-                    if 0.0 < spread <= _LARGE_SPREAD:
+                    # Draws in a row often have the same hyperparameters, and then the same nodes.
+                    is_other = draw == 0 or square != last_square
+                    last_square, spread = square, math.sqrt(square)
+                    if is_other and 0.0 < spread <= _LARGE_SPREAD:
                         nodes = trapezoidal_grid(spread, weights, factors)
                 value = logistic_normal_log_mean(centre[0], spread, nodes, weights, factors)
                 if lapse[draw] > 0.0:

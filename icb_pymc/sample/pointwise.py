@@ -165,7 +165,10 @@ def _integrated(model: pm.Model, choice: TensorVariable, posterior: xr.Dataset) 
                 sampling_loading = np.ascontiguousarray(read)
                 still = sampling_loading if spreads.is_fixed else None
             if points.shape[1] != sampling_loading.shape[2]:
-                points = normal_points(RHO_POINTS, sampling_loading.shape[2])
+                # Decisions between two candidates need none.
+                points = np.zeros((1, sampling_loading.shape[2]))
+                if np.diff(contrasts.first).max(initial=0) > 1:
+                    points = normal_points(RHO_POINTS, sampling_loading.shape[2])
             rows = log_likelihood[chain, draws.start : draws.stop]
             belief = beliefs.at(chain, draws)
             if bonus:

@@ -96,7 +96,8 @@ class LearnerSource(GaussianSource):
         ratio = None if record.spectrum is None else record.spectrum.ratio(covariance, sigma)
         if record.spectrum is None or ratio is None:
             roots = covariance_path(covariance, context, sigma).root
-            return Beliefs(*belief_of_rewards(roots, sigma, *rewards), roots)
+            loading, offset = belief_of_rewards(roots, sigma, *rewards)
+            return Beliefs(loading, offset, roots)
         return _SpectralBeliefs(record.spectrum, ratio, sigma, *rewards)
 
     def dynamics(self, values: Values) -> Dynamics:

@@ -164,9 +164,9 @@ class LinearGaussianModel:
         state_loading, offset, learnt = self._seen(dynamics.beliefs, contrasts)
         sampling_loading = np.zeros((len(rows), 0))
         if self._rho is not None:
-            given = learnt is None or self._has_root
-            sampling_loading = multiply_rows(rows, self._root(values, dynamics), first) if given else learnt
-            sampling_loading = sampling_loading if self.with_rho else compress_loadings(sampling_loading, first)
+            if learnt is None or self._has_root:
+                learnt = multiply_rows(rows, self._root(values, dynamics), first)
+            sampling_loading = learnt if self.with_rho else compress_loadings(learnt, first)
         space = StateSpace(
             *dynamics[:8],
             first,

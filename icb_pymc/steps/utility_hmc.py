@@ -265,7 +265,10 @@ class UtilityHMC(SeededStep):
         # Compared by value, because points are copied between processes.
         return (
             bool(self._last_point)
-            and all(np.array_equal(point[name], self._last_point[name]) for name in self._latents)
+            and all(
+                point[name] is self._last_point[name] or np.array_equal(point[name], self._last_point[name])
+                for name in self._latents
+            )
             and (self._model.is_fixed or self._model.is_same(point, self._last_point))
             and all(np.array_equal(point[name], self._last_point[name]) for name in self._places.prior_inputs)
         )

@@ -28,3 +28,20 @@ print(arviz.utils.plt.figure.__module__, scipy.signal.convolve([1, 2], [1, 1]).t
 """
     printed = run(code).splitlines()
     assert printed == ["[]", "True", "False False", "matplotlib.pyplot [1, 3, 2]"]
+
+
+def test_statistics_are_not_imported_until_they_are_asked_for():
+    unwanted = ("arviz.stats", "scipy.stats", "scipy.optimize", "IPython", "dask")
+    code = f"""
+print([name for name in {unwanted} if name in sys.modules])
+import arviz, numpy, pymc
+from arviz import rhat
+print(pymc.rhat is rhat is pymc.stats.rhat is arviz.stats.rhat, pymc.stats.compute_log_likelihood.__name__)
+print(pymc.draw(pymc.InverseGamma.dist(3.0, 1.0), random_seed=0) > 0)
+triangle = pymc.Interpolated.dist(numpy.arange(3.0), numpy.array([0.0, 1.0, 0.0]))
+print(triangle.owner.inputs[4].data.tolist())
+import dask, xarray
+"""
+    printed = run(code).splitlines()
+    assert printed[:2] == ["[]", "True compute_log_likelihood"]
+    assert printed[2:] == ["True", "[0.0, 0.5, 1.0]"]
