@@ -74,40 +74,6 @@ def _format_rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def growth_table(lengths: list[int]) -> Iterator[str]:
-    """Time per draw of the engine, and of Laplace's method, as the log grows."""
-    from icb_pymc.models.nb_icb import paper
-    from icb_pymc.results.inference_data import group
-    from icb_pymc.sample.fitting import fit
-    from icb_pymc.sample.simulation import simulate
-
-    _warm_up()
-    yield "NB-ICB, k = 8, two candidates"
-    yield f"{'T':>8}{'engine ms/draw':>16}{'us/(draw T)':>13}{'steps':>7}{'laplace s':>11}"
-    for steps in lengths:
-        decisions = simulate("sampling", steps=steps, seed=0)
-        hyperparameters = paper(decisions).hyperparameters
-        every = max(1, steps // 500)
-        options: dict[str, Any] = {"every": every, "log_likelihood": False, "progressbar": False, "seed": 0}
-        trace = fit(
-            "nb_icb",
-            decisions,
-            kernel="engine",
-            draws=50,
-            tune=100,
-            chains=1,
-            cores=1,
-            hyperparameters=hyperparameters,
-            **options,
-        )
-        per_draw = float(trace.attrs["drawing_seconds"]) / 150
-        steps_per_draw = float(group(trace, "sample_stats")["hmc_steps"].mean())
-        started = time.perf_counter()
-        fit("nb_icb", decisions, method="laplace", draws=50, hyperparameters=hyperparameters, **options)
-        laplace = time.perf_counter() - started
-        yield f"{steps:>8}{1e3 * per_draw:>16.2f}{1e6 * per_draw / steps:>13.2f}{steps_per_draw:>7.1f}{laplace:>11.2f}"
-
-
 def long_table(steps: int) -> Iterator[str]:
     """A very long log: seconds of Laplace's method, and of the engine until its chains converge."""
     from icb_pymc.assess.convergence import bulk_ess, rank_rhat

@@ -33,7 +33,7 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument(
         "--only",
-        choices=["commands", "samplers", "growth", "long", "psytrack"],
+        choices=["commands", "samplers", "growth", "wide", "long", "psytrack"],
         help="print only this table (default: all tables)",
     )
     parser.add_argument(
@@ -45,9 +45,15 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument(
         "--lengths",
-        default="500,5000,50000",
+        default="500,10000,100000,1000000",
         metavar="T,T,...",
-        help="lengths of the logs of the table `growth` (default: 500,5000,50000)",
+        help="lengths of the logs of the table `growth` (default: 500,10000,100000,1000000)",
+    )
+    parser.add_argument(
+        "--widths",
+        default="2,4,8,16,32,64",
+        metavar="K,K,...",
+        help="numbers of features, and of candidates, of the table `wide` (default: 2,4,8,16,32,64)",
     )
     parser.add_argument(
         "--against",
@@ -60,13 +66,17 @@ def add_to(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     """Print the tables line by line."""
     from icb_pymc.bench import tables
+    from icb_pymc.bench.wide import wide_table
     from icb_pymc.errors import InputError
     from icb_pymc.sample.quiet import quiet_pymc
 
-    try:
-        lengths = [positive_integer(word) for word in options.lengths.split(",")]
-    except argparse.ArgumentTypeError as error:
-        raise InputError(f"--lengths {options.lengths}: {error}.") from None
+    def numbers(option: str, words: str) -> list[int]:
+        try:
+            return [positive_integer(word) for word in words.split(",")]
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"{option} {words}: {error}.") from None
+
+    lengths, widths = numbers("--lengths", options.lengths), numbers("--widths", options.widths)
     tables_by_name = {
         "commands": lambda: _commands(options.steps, options.against),
         "samplers": lambda: tables.sampler_table(
@@ -76,7 +86,8 @@ def run(options: argparse.Namespace) -> int:
             options.steps,
             float(options.limit),
         ),
-        "growth": lambda: tables.growth_table(lengths),
+        "growth": lambda: _growth(lengths),
+        "wide": lambda: wide_table(options.steps, widths, widths),
         "long": lambda: tables.long_table(options.longest),
         "psytrack": tables.psytrack_table,
     }
@@ -94,3 +105,10 @@ def _commands(steps: int, against: str | None) -> Iterator[str]:
     from icb_pymc.bench.commands import commands_table
 
     yield from commands_table(steps, against)
+
+
+def _growth(lengths: list[int]) -> Iterator[str]:
+    # Imported here, since it measures memory as only Linux and macOS do.
+    from icb_pymc.bench.growth import growth_table
+
+    yield from growth_table(lengths)

@@ -4,8 +4,8 @@
   filter and disturbance smoother), `pseudo_data` (a Gaussian approximation of the likelihood), `lapses` (choices
   made at random), `mode` (posterior mode), `thinned_log` (a part of a long log), `posterior_spread` (covariances around
   the mode), `chosen_times` (draws around it at some times only), `hamiltonian` (the dynamics), `transfer` (a position
-  under other hyperparameters), `density_surface` (their density, interpolated), `contrast_loadings`, `warm_up` (compiles
-  them before the first draw).
+  under other hyperparameters), `density_surface` (their density between known points), `contrast_loadings` (products
+  with each time's matrix), `warm_up` (compiles them before the first draw).
 - Algorithms 1 and 2 of the paper: `belief_given_rho` (Lemma 2), `reward_given_rho` (Lemma 1), `rho_env_given_rho`,
   `metropolis` (rho given beliefs), `alternation` (EM's expectation step), `joint_diagonalisation`.
 - `shrinkage`: the scales of innovations under a horseshoe prior.

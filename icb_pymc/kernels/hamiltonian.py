@@ -112,7 +112,7 @@ def path_of(reference: Reference) -> Floats:
 def fresh_noise(reference: Reference, rng: np.random.Generator) -> FreshNoise:
     """New standard normals."""
     path = Noise(*(rng.standard_normal(shape) for shape in noise_shapes(reference.space)))
-    common = len(reference.data.common_variance) if reference.gains.noise_factor.shape[1] else 0
+    common = len(reference.data.common_variance) if reference.gains.noise_loading.shape[1] else 0
     return FreshNoise(path, rng.standard_normal(len(reference.contrasts)), rng.standard_normal(common))
 
 

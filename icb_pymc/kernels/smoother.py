@@ -25,8 +25,10 @@ class SmootherGains(NamedTuple):
 
     Attributes
     ----------
-    noise_factor : (N, n)
-        Row by row L_t, lower triangular with ones on its diagonal (omitted), where L_t D_t L_t' = B_t B_t' + V_t.
+    noise_loading, noise_gain : (N, r)
+        Row by row b and h, where the noise of a decision, of covariance L_t D_t L_t' = B_t B_t' + V_t, has few causes
+        r: noise of sampling, and what all rows share. L_t is lower triangular with ones on its diagonal and b_i'h_j
+        below. Without columns if no decision has two rows.
     state_loading : (N, d)
         Rows c of L_t^-1 C_t: the noise of these measurements is independent, with variances D, so the filter can
         process one row at a time.
@@ -40,7 +42,8 @@ class SmootherGains(NamedTuple):
         log det(K + V).
     """
 
-    noise_factor: Floats
+    noise_loading: Floats
+    noise_gain: Floats
     state_loading: Floats
     kalman_gain: Floats
     innovation_precision: Floats
@@ -51,25 +54,29 @@ class SmootherGains(NamedTuple):
 def smoother_gains(space: StateSpace, data: PseudoData) -> SmootherGains:
     """The covariance recursion of the Kalman filter."""
     # The first row of a decision has no row before it to be correlated with.
-    factor_width = max(int(np.diff(space.first).max(initial=1)) - 1, 0)
+    has_several = int(np.diff(space.first).max(initial=1)) > 1
     rows, d = space.state_loading.shape
-    noise_factor, noise_variance = np.zeros((rows, factor_width)), np.empty(rows)
+    causes = space.sampling_loading.shape[1] + 1 if has_several else 0
+    noise_loading, noise_gain, noise_variance = np.empty((rows, causes)), np.empty((rows, causes)), np.empty(rows)
     state_loading, kalman_gain, innovation_precision = np.empty((rows, d)), np.empty((rows, d)), np.empty(rows)
     log_determinant = _covariance_recursion(
-        space, data, noise_factor, noise_variance, state_loading, kalman_gain, innovation_precision
+        space, data, noise_loading, noise_gain, noise_variance, state_loading, kalman_gain, innovation_precision
     )
     is_static = len(space.decay) == 0 and space.left.shape[1] == 0
     coupling = np.empty((rows if is_static else 0, NEIGHBOURS))
     if is_static:
         neighbour_couplings(state_loading, kalman_gain, coupling)
-    return SmootherGains(noise_factor, state_loading, kalman_gain, innovation_precision, coupling, log_determinant)
+    return SmootherGains(
+        noise_loading, noise_gain, state_loading, kalman_gain, innovation_precision, coupling, log_determinant
+    )
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
 def _covariance_recursion(
     space: StateSpace,
     data: PseudoData,
-    noise_factor: Floats,
+    noise_loading: Floats,
+    noise_gain: Floats,
     noise_variance: Floats,
     state_loading: Floats,
     kalman_gain: Floats,
@@ -86,7 +93,9 @@ def _covariance_recursion(
         noise_variance[row] = data.variance[row]
         for i in range(d):
             state_loading[row, i] = space.state_loading[row, i]
-    _decorrelate_noise(first, data.common_variance, space.sampling_loading, noise_factor, noise_variance, state_loading)
+    _decorrelate_noise(
+        first, data.common_variance, space.sampling_loading, noise_loading, noise_gain, noise_variance, state_loading
+    )
     # Symmetric matrices are stored whole: loops over contiguous rows of equal length use vector instructions.
     covariance, move_covariance = np.zeros((d, d)), np.zeros((d, d))
     cross_covariance, other, moved = np.empty(d), np.empty(d), np.empty((left.shape[1], d))
@@ -196,32 +205,50 @@ def _decorrelate_noise(
     first: Integers,
     common_variance: Floats,
     sampling_loading: Floats,
-    noise_factor: Floats,
+    noise_loading: Floats,
+    noise_gain: Floats,
     noise_variance: Floats,
     state_loading: Floats,
 ) -> None:
-    """L_t and D_t by Cholesky's method without square roots, and the rows of L_t^-1 C_t, of all decisions.
+    """L_t, D_t and the rows of L_t^-1 C_t of all decisions, by a filter of the causes of noise, row after row.
 
     On entry ``noise_variance`` holds diag(V) without the common variance, and ``state_loading`` C.
     """
+    causes, d = noise_loading.shape[1], state_loading.shape[1]
+    covariance, told, cross = np.empty((causes, causes)), np.empty((causes, d)), np.empty(causes)
     for t in range(first.size - 1):
-        begin, end = first[t], first[t + 1]
-        for row in range(begin, end):
-            for other in range(begin, row + 1):
-                value = common_variance[t]
+        if causes == 0:
+            # At most one row, whose noise is that of its own measurement and of sampling.
+            for row in range(first[t], first[t + 1]):
+                noise_variance[row] += common_variance[t]
                 for i in range(sampling_loading.shape[1]):
-                    value += sampling_loading[row, i] * sampling_loading[other, i]
-                for before in range(begin, other):
-                    value -= (
-                        noise_factor[row, before - begin] * noise_variance[before] * noise_factor[other, before - begin]
-                    )
-                if other == row:
-                    noise_variance[row] += value
-                else:
-                    noise_factor[row, other - begin] = value / noise_variance[other]
-            for before in range(begin, row):
-                for i in range(state_loading.shape[1]):
-                    state_loading[row, i] -= noise_factor[row, before - begin] * state_loading[before, i]
+                    noise_variance[row] += sampling_loading[row, i] ** 2
+            continue
+        covariance[:] = 0.0
+        covariance[0, 0] = common_variance[t]
+        for p in range(1, causes):
+            covariance[p, p] = 1.0
+        told[:] = 0.0
+        for row in range(first[t], first[t + 1]):
+            noise_loading[row, 0] = 1.0
+            for p in range(1, causes):
+                noise_loading[row, p] = sampling_loading[row, p - 1]
+            variance = noise_variance[row]
+            for p in range(causes):
+                cross[p] = 0.0
+                for q in range(causes):
+                    cross[p] += covariance[p, q] * noise_loading[row, q]
+                variance += cross[p] * noise_loading[row, p]
+            noise_variance[row] = variance
+            for p in range(causes):
+                noise_gain[row, p] = cross[p] / variance
+                for i in range(d):
+                    state_loading[row, i] -= noise_loading[row, p] * told[p, i]
+            for p in range(causes):
+                for q in range(causes):
+                    covariance[p, q] -= noise_gain[row, p] * cross[q]
+                for i in range(d):
+                    told[p, i] += noise_gain[row, p] * state_loading[row, i]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)
@@ -230,11 +257,17 @@ def solve_covariance(space: StateSpace, gains: SmootherGains, values: Floats, ou
     first, rows = space.first, values.size
     for row in range(rows):
         out[row] = values[row]
-    if gains.noise_factor.shape[1] > 0:
+    noise_loading, noise_gain = gains.noise_loading, gains.noise_gain
+    causes = noise_loading.shape[1]
+    told = np.empty(causes)
+    if causes > 0:
         for t in range(first.size - 1):
-            for row in range(first[t] + 1, first[t + 1]):
-                for before in range(first[t], row):
-                    out[row] -= gains.noise_factor[row, before - first[t]] * out[before]
+            told[:] = 0.0
+            for row in range(first[t], first[t + 1]):
+                for p in range(causes):
+                    out[row] -= noise_loading[row, p] * told[p]
+                for p in range(causes):
+                    told[p] += noise_gain[row, p] * out[row]
     # `out` holds the innovations during the forward pass and the multipliers during the backward pass.
     if gains.coupling.shape[0] == rows:
         forward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
@@ -264,11 +297,17 @@ def _solve_transposed(space: StateSpace, gains: SmootherGains, out: Floats) -> N
         backward_pass(gains.state_loading, gains.kalman_gain, gains.coupling, out)
     else:
         _backward_pass_moving(first, space.decay, space.left, space.right, gains.state_loading, gains.kalman_gain, out)
-    if gains.noise_factor.shape[1] > 0:
+    noise_loading, noise_gain = gains.noise_loading, gains.noise_gain
+    causes = noise_loading.shape[1]
+    told = np.empty(causes)
+    if causes > 0:
         for t in range(first.size - 1):
-            for row in range(first[t + 1] - 2, first[t] - 1, -1):
-                for after in range(row + 1, first[t + 1]):
-                    out[row] -= gains.noise_factor[after, row - first[t]] * out[after]
+            told[:] = 0.0
+            for row in range(first[t + 1] - 1, first[t] - 1, -1):
+                for p in range(causes):
+                    out[row] -= noise_gain[row, p] * told[p]
+                for p in range(causes):
+                    told[p] += noise_loading[row, p] * out[row]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=REORDER_SUMS)

@@ -11,7 +11,7 @@ from rich.progress import track
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.declare.graph import GraphReader, bare
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import check_memory
+from icb_pymc.io.machine import check_memory, keep_freed_memory
 from icb_pymc.kernels.chosen_times import chosen_states, draw_states
 from icb_pymc.kernels.hamiltonian import draw_centred_noise, fresh_noise, make_reference, path_of
 from icb_pymc.kernels.mode import find_mode
@@ -88,6 +88,7 @@ def laplace_approximation(
             "Laplace's method is for beliefs that are linear and Gaussian, with utilities linear in rho; this model is "
             "not: use method 'mcmc'."
         )
+    keep_freed_memory()
     reader = LinearGaussianModel(model, parts, kept.latents)
     point = model.initial_point()
     if parts.hyperparameters:

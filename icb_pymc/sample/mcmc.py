@@ -11,7 +11,7 @@ from pymc.sampling.parallel import ParallelSamplingError
 
 from icb_pymc.declare.folds import declared_folds
 from icb_pymc.errors import InputError
-from icb_pymc.io.machine import check_memory, usable_cores
+from icb_pymc.io.machine import check_memory, keep_freed_memory, usable_cores
 from icb_pymc.io.workers import no_orphans
 from icb_pymc.results.checkpoint import Checkpoint
 from icb_pymc.results.inference_data import from_groups, group
@@ -68,6 +68,7 @@ def sample_posterior(
             given = own_step(model)
             steps = list(given) if isinstance(given, (list, tuple)) else [given]
     elif kernel == "engine":
+        keep_freed_memory()
         steps = engine_step(model, with_rho=kept.latents)
     elif kernel in SWEEPS:
         steps = alternating_steps(model, kernel="paper" if kernel == "paper" else "exact", sweeps=sampling["sweeps"])

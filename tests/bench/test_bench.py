@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from helpers.arrivals import make_arrivals
 
-from icb_pymc.bench import commands, measure, psytrack_mode, tables
+from icb_pymc.bench import commands, growth, measure, psytrack_mode, tables, wide
 from icb_pymc.bench.noncentred import b_icb_noncentred, nb_icb_noncentred
 from icb_pymc.cli import main
+from icb_pymc.data.decision_files import write_decisions
 from icb_pymc.declare.graph import GraphReader
 from icb_pymc.kernels.reward_given_rho import belief_means, covariance_path
 from icb_pymc.models.nb_icb import paper
@@ -107,12 +108,42 @@ def test_the_command_prints_how_long_a_long_log_takes(capsys, monkeypatch):
     assert "below 1.5), worst ESS" in engine
 
 
-def test_the_command_prints_growth_and_rejects_invalid_lengths(capsys):
+def test_the_command_prints_growth_and_its_slope_and_rejects_invalid_lengths(capsys, monkeypatch):
+    def pretend(request):
+        steps = int(Path(request["log"]).stem)
+        return {"seconds": 1e-6 * steps**1.5, "megabytes": 300.0, "steps": 4.0, "accepted": 0.9}
+
+    monkeypatch.setattr(growth, "measured", pretend)
     assert main(["bench", "--only", "growth", "--lengths", "20,40"]) == 0
-    rows = capsys.readouterr().out.splitlines()
-    assert [row.split()[0] for row in rows[2:4]] == ["20", "40"]
+    *_, short, long, slope, _ = capsys.readouterr().out.splitlines()
+    assert short.split() == ["20", "0.09", "4.47", "4.0", "0.90", "300", "0.00", "300"]
+    assert long.split()[0] == "40"
+    assert slope.split() == ["slope", "1.50", "1.50"]
     assert main(["bench", "--only", "growth", "--lengths", "20,many"]) == 2
     assert "--lengths 20,many" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["mcmc", "laplace"])
+def test_growth_measures_a_fit(method, decisions, tmp_path):
+    write_decisions(decisions, tmp_path / "log.nc")
+    found = growth.measure({"log": str(tmp_path / "log.nc"), "settings": "learnt", "method": method})
+    assert 0 < found["seconds"] < 60
+    assert found["megabytes"] > 50
+
+
+def test_the_command_prints_what_features_and_candidates_cost(capsys, monkeypatch):
+    monkeypatch.setattr(wide, "TUNE", 10)
+    monkeypatch.setattr(wide, "DRAWS", 20)
+    assert main(["bench", "--only", "wide", "--steps", "12", "--widths", "2"]) == 0
+    *_, features, candidates, _ = capsys.readouterr().out.splitlines()
+    assert [row.split()[:2] for row in (features, candidates)] == [["2", "2"], ["8", "2"]]
+    assert all(float(word) > 0 for word in features.split())
+
+
+def test_a_wide_log_has_masked_candidates():
+    log = wide.wide_log(200, 3, 5)
+    assert set(log["available"].sum("action").values.tolist()) == {2, 3, 4, 5}
+    assert log["available"].isel(action=log["chosen"]).all()
 
 
 def test_the_command_prints_the_seconds_of_commands_beside_those_of_another_version(capsys, monkeypatch):
