@@ -86,7 +86,7 @@ def measure(request: dict[str, Any]) -> dict[str, float]:
     given = paper(decisions).hyperparameters if request["settings"] == "paper" else {}
     options: dict[str, Any] = {"method": request["method"], "log_likelihood": False, "progressbar": False, "seed": 0}
     # A first fit before anything is timed, since it compiles kernels.
-    few = {"draws": 4} | ({"tune": 4, "chains": 1, "cores": 1} if request["method"] == "mcmc" else {})
+    few: dict[str, Any] = {"draws": 4} | ({"tune": 4, "chains": 1, "cores": 1} if request["method"] == "mcmc" else {})
     with quiet_pymc():
         fit("nb_icb", simulate("sampling", steps=20, seed=0), hyperparameters=given, **few, **options)
         steps = decisions.sizes["time"]
@@ -104,7 +104,7 @@ def measure(request: dict[str, Any]) -> dict[str, float]:
 
         draws = int(np.clip(DECISIONS // steps, FEWEST, MOST))
         options |= {"draws": draws, "tune": draws, "chains": 1, "cores": 1}
-        UtilityHMC.stop_tuning = noted  # type: ignore[method-assign]
+        UtilityHMC.stop_tuning = noted  # type: ignore[method-assign, assignment]
         try:
             trace = fit("nb_icb", decisions, hyperparameters=given, **options)
         finally:

@@ -14,6 +14,7 @@ import pytensor
 from pytensor.graph.rewriting.basic import OpToRewriterTracker
 
 from icb_pymc.errors import InputError, InputWarning
+from icb_pymc.io.machine import give_back_freed_memory
 from icb_pymc.results.inference_data import InferenceData
 from icb_pymc.results.traces import trace_bytes
 from icb_pymc.sample.quiet import quiet_pymc
@@ -64,6 +65,8 @@ def forget_graphs() -> None:
         if type(known) is OpToRewriterTracker:
             known.get_trackers.cache_clear()
     gc.collect()
+    # A fit of a long log has told the C library to keep what is freed.
+    give_back_freed_memory()
 
 
 @contextmanager
