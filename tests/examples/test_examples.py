@@ -54,7 +54,7 @@ def test_the_script_of_an_example_runs(name, capsys):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("harder_benchmark", ["--seeds", "2", "--steps", "20", "24"]),
+        ("harder_benchmark", ["--seeds", "2", "--steps", "40", "44"]),
         ("logs_of_any_length", ["--steps", "20", "--logs", "2"]),
     ],
 )

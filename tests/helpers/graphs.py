@@ -1,4 +1,4 @@
-"""Whether graphs are compiled: quick tests run them by Python, because compiling would take most of their time."""
+"""Whether graphs are compiled: quick tests run them by Python, because compiling takes longer than running them."""
 
 from contextlib import AbstractContextManager
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_t
+from scipy.stats import f, kstest, multivariate_t
 
 from icb_pymc.steps.far_proposals import FREEDOM, TOGETHER, propose_far, random_blocks
 
@@ -31,3 +31,14 @@ def test_the_ratio_of_densities_is_that_of_the_t_distribution_that_proposes(movi
         scale = scale - slope @ covariance[np.ix_(others, moved)]
     density = multivariate_t(centre, scale, df=FREEDOM)
     assert log_ratio == pytest.approx(density.logpdf(current[moved]) - density.logpdf(proposed[moved]))
+
+
+@pytest.mark.parametrize("moving", [[0], [2, 0], [0, 1, 2, 3, 4]])
+def test_proposals_are_draws_of_that_t_distribution(moving):
+    """Their squared distances from the centre, by its scale and dimension, have an F distribution."""
+    covariance, mean, rng = np.diag([1.0, 4.0, 0.25, 9.0, 1.0]), np.arange(5.0), np.random.default_rng(3)
+    proposed = np.array([propose_far(mean + 1, np.array(moving), mean, covariance, rng)[0] for _ in range(2000)])
+    standardised = ((proposed - mean) / np.sqrt(np.diag(covariance)))[:, moving]
+    squared = (standardised**2).mean(axis=1)
+    assert kstest(squared, f(len(moving), FREEDOM).cdf).pvalue > 1e-3
+    assert kstest(squared, f(len(moving), 2 * FREEDOM).cdf).pvalue < 1e-3

@@ -200,6 +200,31 @@ def test_the_steps_agree_with_importance_sampling():
     assert np.abs(z_scores(importance_sampled(), stepped)).max() < 4.5
 
 
+def test_the_density_of_the_step_of_hyperparameters_is_that_of_the_model():
+    """Of points that differ in everything that this step moves, and in rho."""
+    model = b_icb(
+        small_decisions(),
+        sigma=pm.LogNormal.dist(-0.5, 0.5),
+        alpha=ALPHA,
+        rho_env_mean=RHO_ENV_MEAN,
+        rho_env_covariance=RHO_ENV_COVARIANCE,
+        start_mean=START_MEAN,
+        strength=pm.LogNormal.dist(*LOG_STRENGTH),
+        information=1.0,
+    )
+    with model:
+        step = LearnerMetropolis([model["sigma"], model["strength"]], rng=0)
+    log_density, rng = model.compile_logp(), np.random.default_rng(2)
+    first, found, expected = model.initial_point(), [], []
+    for _ in range(3):
+        point = {name: value + 0.5 * rng.standard_normal(np.shape(value)) for name, value in first.items()}
+        evaluation = step._evaluate(point)
+        found.append(evaluation.log_density + step._rho_log_density(evaluation))
+        expected.append(log_density(point))
+    # The observed choices are part of both; only constants are not.
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-8)
+
+
 def test_plain_sample_assigns_the_engine():
     model = small_b_icb()
     by_hand = sample_with(engine_step(model), model, draws=30, tune=10, random_seed=1)

@@ -5,8 +5,11 @@ from functools import partial
 import numpy as np
 import pymc as pm
 import pytest
+from helpers.arrivals import make_arrivals
 from helpers.settings import NB_ICB
 
+from icb_pymc.declare.beliefs import constant_within
+from icb_pymc.declare.choice import SoftmaxChoice, linear_utility
 from icb_pymc.models import b_icb, nb_icb
 from icb_pymc.sample.simulation import simulate
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, find_linear_gaussian
@@ -31,3 +34,22 @@ def test_values_are_recovered_from_their_noise_with_and_without_rho(declare, wit
         # No belief in the log depends on the last reward, which is drawn again.
         compared = slice(-1) if name == "reward" else slice(None)
         np.testing.assert_allclose(recovered[name][compared], point[name][compared], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "order", "is_known"),
+    [
+        (pm.Normal.dist, [0, 0, 1, 1, 2, 2], True),
+        (pm.Normal.dist, [0, 0, 1, 1, 1, 1], False),
+        (pm.Normal.dist, [1, 1, 0, 0, 2, 2], False),
+        (pm.Laplace.dist, [0, 0, 1, 1, 2, 2], False),
+    ],
+    ids=["in order", "one is empty", "out of order", "not Gaussian"],
+)
+def test_gaussian_folds_in_order_are_recognised_and_no_others(prior, order, is_known):
+    arrivals = make_arrivals(6, 2, 2)
+    with pm.Model() as model:
+        weights = model.register_rv(prior(0.0, 1.0, shape=(3, 2)), "weights")
+        utility = linear_utility(constant_within(weights, np.array(order)), arrivals["context"].values, 1.5)
+        SoftmaxChoice("chosen", utility, arrivals["available"].values, observed=np.zeros(6, int))
+    assert (find_linear_gaussian(model) is not None) == is_known
