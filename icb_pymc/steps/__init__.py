@@ -6,7 +6,7 @@ apply.
 
 - `utility_hmc`: the exact engine, with `linear_gaussian`, `belief_sources`, `learner_sources`,
   `summed_sources` (models it can sample), `places` (where a chain is), and `hyperparameter_moves`, with
-  `far_proposals`, `centred_scales`, `lapse_rate`.
+  `surface_proposals`, `far_proposals`, `centred_scales`, `lapse_rate`.
 - `shrinkage_gibbs`: the scales of a shrinkage walk (recognised by `shrinkage_scales`), which the engine takes as given.
 - `belief_gibbs`, `reward_gibbs` (with `elliptical_slice`), `rho_metropolis`, `learner_metropolis`,
   `weights_metropolis`: Algorithms 1 and 2.
