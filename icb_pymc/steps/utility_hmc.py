@@ -87,6 +87,9 @@ class UtilityHMC(SeededStep):
     """
 
     own_name = "utility_hmc"
+    _here: Place
+    _position_sums: PositionSums
+    _positions_summed: int
     nuts_options = ("target_accept",)
     _state_class = UtilityHMCState
     stats_dtypes_shapes: ClassVar[dict[str, Any]] = {
@@ -243,7 +246,7 @@ class UtilityHMC(SeededStep):
                 np.array_equal(values[name], self._here.values[name]) for name in LIKELIHOOD_INPUTS if name in values
             )
         )
-        self._here: Place = self._places.at(point, self._here.data if is_likelihood_same else None)
+        self._here = self._places.at(point, self._here.data if is_likelihood_same else None)
         if not is_likelihood_same:
             self._forget_positions()
 

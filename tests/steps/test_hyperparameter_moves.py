@@ -8,11 +8,13 @@ from helpers.dense_reference import Dense
 from helpers.state_spaces import from_vector, log_likelihood, noise_size, to_vector
 from scipy.stats import multivariate_normal, norm
 
+from icb_pymc.io.array_trees import read_tree, write_tree
 from icb_pymc.kernels.hamiltonian import make_position
 from icb_pymc.kernels.transfer import measured_path
 from icb_pymc.models import b_icb, nb_icb
 from icb_pymc.steps import UtilityHMC
 from icb_pymc.steps.hyperparameter_moves import SURFACE_UPDATES
+from icb_pymc.steps.resumable import plain_state, with_plain_state
 
 TIMES = 5
 
@@ -80,6 +82,23 @@ def test_the_surface_is_found_in_tuning_and_then_proposes():
     for _ in range(30):
         point, _ = step.step(point)
     np.testing.assert_array_equal(step.hyper["surface"]["surface"]["coefficient"], before)
+
+
+def test_a_chain_goes_on_from_its_kept_state_with_the_same_draws(tmp_path):
+    step, point = step_for(nb_icb)
+    for _ in range(SURFACE_UPDATES[0] + 5):
+        point, _ = step.step(point)
+    write_tree(tmp_path / "state.npz", plain_state(step.sampling_state))
+    kept = read_tree(tmp_path / "state.npz")
+    expected = [step.step(point)[0]]
+    for _ in range(25):
+        expected.append(step.step(expected[-1])[0])
+    other, _ = step_for(nb_icb, seed=1)
+    other.sampling_state = with_plain_state(other.sampling_state, kept)
+    for draw in expected:
+        point, _ = other.step(point)
+        for name, value in draw.items():
+            np.testing.assert_array_equal(point[name], value)
 
 
 def test_with_many_hyperparameters_blocks_of_them_are_proposed():
