@@ -103,7 +103,7 @@ def test_the_step_leaves_the_joint_distribution_invariant(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_step_leaves_the_joint_distribution_invariant_in_many_replicates(kind):
-    assert np.abs(invariance_scores(kind, 10_000)).max() < 4.5
+    assert np.abs(invariance_scores(kind, 20_000)).max() < 4.5
 
 
 def model_with(elapsed_of, belief_of=lambda walk: walk):
