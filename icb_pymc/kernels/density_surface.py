@@ -51,7 +51,7 @@ class Surface(NamedTuple):
 def surface_terms(d: int) -> tuple[Integers, Integers, Integers]:
     """Products of any variables up to a total degree that is lower the more there are, and powers of each."""
     total = max(degree for degree in range(2, DEGREE + 1) if degree == 2 or comb(d + degree, degree) <= MAX_TERMS)
-    begin, variable, degree = [0], [], []
+    begin, variable, degree = [0], list[int](), list[int]()
     products = [term for size in range(total + 1) for term in combinations_with_replacement(range(d), size)]
     powers = [(i,) * size for size in range(total + 1, DEGREE + 1) for i in range(d)]
     for term in products + powers:
