@@ -66,15 +66,22 @@ def test_without_latents_only_beliefs_and_parameters_are_kept(model, dated_decis
     assert kept.sizes["time"] == 4
 
 
-def test_laplace_keeps_what_it_is_asked_to(model, dated_decisions):
+def test_laplace_draws_the_same_gaussian_at_the_times_that_it_is_asked_to_keep(model, dated_decisions):
     known = {"strength": 10.0, "sigma": 1.0, "rho_env_scale": 1.0} if model == "b_icb" else {}
-    given = {"method": "laplace", "keep_latents": True, "draws": 12, "seed": 3, "log_likelihood": False}
+    given = {"method": "laplace", "keep_latents": True, "draws": 2000, "seed": 3, "log_likelihood": False}
     whole, kept = (
         group(fit(model, dated_decisions, known, progressbar=False, **given, **options), "posterior")
         for options in ({"dtype": "float64"}, {"every": 9})
     )
     for name in OVER_TIME[model]:
-        xr.testing.assert_equal(kept[name], whole[name].isel(time=slice(None, None, 9)).astype("float32"))
+        expected, found = whole[name].isel(time=slice(None, None, 9)), kept[name]
+        assert found.dtype == np.float32
+        assert found.dims == expected.dims
+        np.testing.assert_array_equal(found["time"], expected["time"])
+        sd = expected.std("draw")
+        # Means of 2,000 draws each, apart by at most five standard errors.
+        assert float((abs(found.mean("draw") - expected.mean("draw")) / sd).max()) < 5 * np.sqrt(2 / 2000)
+        assert float(abs(np.log(found.std("draw") / sd)).max()) < 0.12
 
 
 def test_the_decisions_stay_whole_and_a_thinned_trace_comes_back_as_it_was_written(thinned, dated_decisions, tmp_path):
