@@ -11,7 +11,7 @@ from icb_pymc.kernels.hamiltonian import make_position
 from icb_pymc.kernels.state_space import Noise
 from icb_pymc.kernels.transfer import measured_path
 from icb_pymc.steps.centred_scales import CentredScales
-from icb_pymc.steps.far_proposals import propose_far, random_blocks
+from icb_pymc.steps.far_proposals import TOGETHER, propose_far, random_blocks
 from icb_pymc.steps.lapse_rate import LapseRate, lapse_hyperparameters
 from icb_pymc.steps.linear_gaussian import LinearGaussianModel, LinearGaussianParts
 from icb_pymc.steps.places import Place, Places, position_of_noise
@@ -19,12 +19,12 @@ from icb_pymc.steps.summed_sources import SummedSource
 from icb_pymc.steps.surface_proposals import SurfaceProposals
 from icb_pymc.steps.univariate_slice import univariate_slice
 
-# Surfaces for proposals are found after these steps of tuning, where the pseudo-data change. Where none can be found,
+# Surfaces for proposals are found after these steps of tuning, where the pseudo-data change. Where there is none,
 # proposals are, from a step on, from a t distribution around the mean that they had.
 SURFACE_UPDATES, FAR_BEGIN = (40, 160, 320), 100
-# Before, and later in this share of the steps, they move along a random line by slice sampling, which takes a few times
-# as long, but never stays where it is. It is every step where less than this share of the proposals is accepted.
-SLICE_SHARE, FEW_ACCEPTED = 0.04, 0.25
+# Before, and later in a share of the steps, with a surface or without, they move along a random line by slice sampling,
+# which takes a few times as long, but never stays where it is. It is every step where few proposals are accepted.
+SLICES_WITH_SURFACE, SLICES, FEW_ACCEPTED = 0.04, 0.1, 0.25
 # Width of its bracket, relative to a standard normal vector times the root of their covariance.
 SLICE_WIDTH = 2.0
 
@@ -123,7 +123,8 @@ class HyperparameterMoves:
                     place, accepted = self._propose(place, block, rng)
                     accepts.append(accepted)
                 accept = float(np.mean(accepts))
-            if self.acceptance < FEW_ACCEPTED or rng.random() < SLICE_SHARE:
+            slices = SLICES if self._surface.surface is None else SLICES_WITH_SURFACE
+            if self.acceptance < FEW_ACCEPTED or rng.random() < slices:
                 place = self._slice(place, rng)
         if self._lapse is not None:
             place = self._draw_lapse(place, self._lapse, rng)
@@ -141,8 +142,11 @@ class HyperparameterMoves:
         self.covariance += 1e-6 * weight * np.eye(len(deviation))
 
     def see_data(self, place: Place, tuned: int, rng: np.random.Generator) -> None:
-        """Find the surface of other pseudo-data."""
-        if self.names and tuned in SURFACE_UPDATES:
+        """Find the surface of other pseudo-data.
+
+        A few hyperparameters that move together from a t distribution need none, and reach farther into their tails.
+        """
+        if len(self.mean) > TOGETHER and tuned in SURFACE_UPDATES:
             point, data = place.point, place.data
             self._surface.build(
                 lambda vector: self._places.log_density(self._with_vector(point, vector), data),

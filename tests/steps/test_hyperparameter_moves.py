@@ -19,8 +19,8 @@ from icb_pymc.steps.resumable import plain_state, with_plain_state
 TIMES = 5
 
 
-def step_for(declare, seed=0, **hyperparameters):
-    decisions = make_arrivals(TIMES, 3, 2, seed=3, share_available=0.8)
+def step_for(declare, seed=0, features=2, **hyperparameters):
+    decisions = make_arrivals(TIMES, 3, features, seed=3, share_available=0.8)
     decisions = decisions.assign(chosen=decisions["available"].argmax("action"))
     with declare(decisions, **hyperparameters) as model:
         step = UtilityHMC(model.free_RVs, rng=np.random.default_rng(seed))
@@ -34,6 +34,11 @@ def density(place, noise, measurements):
     total = norm.logpdf(noise + dense.centre).sum() + multivariate_normal(cov=covariance).logpdf(measurements)
     contrasts = dense.mean + dense.matrix @ (noise + dense.centre)
     return place.log_prior + total + log_likelihood(space.first, contrasts)
+
+
+def four_scales(seed=0):
+    """A scale for each of three weights, and one of the first weights."""
+    return step_for(nb_icb, seed, features=3, total_movement=pm.LogNormal.dist(-0.7, 1.0, shape=3))
 
 
 @pytest.mark.parametrize("declare", [nb_icb, b_icb])
@@ -69,7 +74,7 @@ def test_places_are_compared_by_their_densities_and_the_volume_ratio_of_the_tran
 
 
 def test_the_surface_is_found_in_tuning_and_then_proposes():
-    step, point = step_for(nb_icb)
+    step, point = four_scales()
     accepted = []
     for i in range(SURFACE_UPDATES[0] + 60):
         point, (stats,) = step.step(point)
@@ -85,7 +90,7 @@ def test_the_surface_is_found_in_tuning_and_then_proposes():
 
 
 def test_a_chain_goes_on_from_its_kept_state_with_the_same_draws(tmp_path):
-    step, point = step_for(nb_icb)
+    step, point = four_scales()
     for _ in range(SURFACE_UPDATES[0] + 5):
         point, _ = step.step(point)
     write_tree(tmp_path / "state.npz", plain_state(step.sampling_state))
@@ -93,12 +98,20 @@ def test_a_chain_goes_on_from_its_kept_state_with_the_same_draws(tmp_path):
     expected = [step.step(point)[0]]
     for _ in range(25):
         expected.append(step.step(expected[-1])[0])
-    other, _ = step_for(nb_icb, seed=1)
+    other, _ = four_scales(seed=1)
     other.sampling_state = with_plain_state(other.sampling_state, kept)
     for draw in expected:
         point, _ = other.step(point)
         for name, value in draw.items():
             np.testing.assert_array_equal(point[name], value)
+
+
+def test_a_few_hyperparameters_are_proposed_without_a_surface():
+    step, point = step_for(nb_icb)
+    for _ in range(130):
+        point, (stats,) = step.step(point)
+    assert step._moves._surface.surface is None
+    assert stats["hyper_accept"] > 0.1
 
 
 def test_with_many_hyperparameters_blocks_of_them_are_proposed():
